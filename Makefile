@@ -1,0 +1,65 @@
+# Every step of CI is a target of the same name here.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# The KEEL benchmark CSVs are looked for in a folder beside the checkout when
+# the caller names none; without either the loaders use the cache or OpenML.
+ifneq ($(wildcard ../shared/data),)
+export ROBUSTSCN_DATA ?= $(abspath ../shared/data)
+endif
+# One BLAS thread for each test process: two processes on two cores.
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known figures clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/.user: pyproject.toml
+	@echo "Setting up $(VENV) (once; half a minute) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[plots,frames]'
+	@touch $@
+
+$(VENV)/.developer: $(VENV)/.user
+	@echo "Adding what the tests and checks need (once; half a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[plots,frames,test,dev]'
+	@touch $@
+
+demo: $(VENV)/.user  ## learn a function through 25 % outliers and draw it
+	@OMP_NUM_THREADS= $(BIN)/python examples/demo.py
+
+test: $(VENV)/.developer  ## the tests
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(VENV)/.developer  ## the claims that take minutes
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(VENV)/.developer  ## ruff: style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.developer  ## mypy
+	$(BIN)/mypy
+
+imports: $(VENV)/.developer  ## the direction of imports
+	$(BIN)/lint-imports
+
+docstrings: $(VENV)/.developer  ## numpydoc
+	$(BIN)/python -m numpydoc.cli lint $$(find src/robustscn -name '*.py')
+
+check: lint types imports docstrings  ## all of the static checks
+
+bench: $(VENV)/.developer  ## how fast, against the textbook way
+	OMP_NUM_THREADS= $(BIN)/python benchmarks/growth_speed.py
+
+bench-known: $(VENV)/.developer  ## the figures the literature gives
+	OMP_NUM_THREADS= $(BIN)/python benchmarks/known_figures.py
+
+figures: $(VENV)/.developer  ## the README's picture
+	OMP_NUM_THREADS= $(BIN)/python examples/demo.py --picture docs/function.png
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis out

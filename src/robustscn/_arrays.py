@@ -1,0 +1,72 @@
+"""The few things the core must know about array libraries.
+
+Row-sized arrays stay where the caller put them (NumPy, torch, CuPy, any array-API
+namespace); small problems, a few hundred numbers wide, are solved on the host in
+float64. `to_host` and `like` are the only bridges between the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array, to_device
+
+Array = Any
+"""An array of any array-API namespace."""
+
+HostArray = np.ndarray[Any, np.dtype[Any]]
+"""A small float64 NumPy array."""
+
+
+def namespace(*arrays: Array) -> Any:
+    """Return the array-API namespace that the arrays share."""
+    return array_namespace(*arrays)
+
+
+def to_host(array: Array) -> HostArray:
+    """Return a NumPy copy or view of an array that may live on a device."""
+    if is_numpy_array(array):
+        return array
+    moved = array
+    if "cpu" not in str(device(array)).lower():
+        moved = to_device(array, "cpu")
+    return moved if is_numpy_array(moved) else np.from_dlpack(moved)
+
+
+def to_host64(array: Array) -> HostArray:
+    """Return `array` on the host in float64."""
+    return np.asarray(to_host(array), dtype=np.float64)
+
+
+def like(values: Any, reference: Array) -> Array:
+    """Return host values as an array with the library, device and dtype of `reference`."""
+    if is_numpy_array(reference):
+        return np.asarray(values, dtype=reference.dtype)
+    return namespace(reference).asarray(
+        np.asarray(values).tolist() if np.ndim(values) == 0 else _importable(values),
+        dtype=reference.dtype,
+        device=device(reference),
+    )
+
+
+def _importable(values: Any) -> HostArray:
+    # torch refuses views with negative strides and warns on read-only memory.
+    return np.array(values, order="C", copy=True)
+
+
+def eps(array: Array) -> float:
+    """Return the rounding unit of the array's floating dtype."""
+    return float(namespace(array).finfo(array.dtype).eps)
+
+
+def histogram(bins: Array, weights: Array, length: int) -> HostArray:
+    """Return the weights summed by bin number, on the host.
+
+    The array-API standard has no scatter-add; NumPy, torch and CuPy share `bincount`.
+    """
+    xp = namespace(bins)
+    count = getattr(xp, "bincount", None)
+    if count is None:
+        return np.bincount(to_host(bins), to_host64(weights), length)
+    return to_host64(count(bins, weights, length))

@@ -1,0 +1,184 @@
+"""Kernel density of the residuals at the residuals: how ordinary is each row's error?
+
+    density_i = 1 / (bandwidth V) sum_k v_k K(|e_i - e_k| / bandwidth),  V = sum_k v_k
+
+with K the standard normal density and v the callers' weights (a weight of 2 is a row twice).
+Up to `EXACT_ROWS` rows the sums are formed as they stand. Beyond, one output is binned on a
+grid of eight points for each bandwidth, O(N + grid): the error is under 0.02 % of the largest
+density. Several outputs are summed over `SAMPLED_CENTRES` evenly spaced rows: the error has
+a standard deviation of about 3 % of the largest density.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._arrays import Array, HostArray, histogram, like, namespace
+from .rows import Column, Rows, Totals
+
+EXACT_ROWS = 2048
+SAMPLED_CENTRES = 2048
+POINTS_PER_BANDWIDTH = 8
+FURTHEST_BANDWIDTHS = 2.0**16
+
+_PEAK = 1.0 / np.sqrt(2.0 * np.pi)
+
+
+def density(
+    rows: Rows,
+    residuals: Column,
+    weight: Column,
+    bandwidth: float,
+    *,
+    exclude_self: bool = False,
+) -> Column:
+    """Return the kernel density of the residuals at each residual.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    residuals : column of shape (n_rows, n_outputs)
+        Residuals.
+    weight : column of shape (n_rows,)
+        How often each row counts; none negative, not all zero.
+    bandwidth : float
+        Positive.
+    exclude_self : bool
+        Leave each row's own kernel out of its density (one repetition of it: a row of weight
+        2 still sees its copy), so that a lone outlier has none.
+
+    Returns
+    -------
+    column of shape (n_rows,)
+        The densities.
+    """
+    if rows.n_rows <= EXACT_ROWS:
+        total = _summed(rows, residuals, weight, bandwidth, _gathered(rows, residuals, weight))
+    elif residuals.shape[1] == 1:
+        total = _binned(rows, residuals, weight, bandwidth)
+    else:
+        stride = -(-rows.n_rows // SAMPLED_CENTRES)
+        total = _summed(
+            rows, residuals, weight, bandwidth, _gathered(rows, residuals, weight, stride)
+        )
+    if not exclude_self:
+        return total
+    (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), weight)
+    own = _PEAK / (bandwidth * float(count))
+    return rows.map(lambda d: namespace(d).clip(d - own, 0.0, None), total)
+
+
+def _gathered(
+    rows: Rows, residuals: Column, weight: Column, stride: int = 1
+) -> tuple[HostArray, HostArray]:
+    """Return every `stride`-th residual and its weight, on the host."""
+    centres, counts = rows.reduce(
+        lambda e, w: (e[::stride, :], w[::stride]),
+        residuals,
+        weight,
+        combine=lambda a, b: (np.vstack([a[0], b[0]]), np.concatenate([a[1], b[1]])),
+    )
+    return centres, counts
+
+
+def _summed(
+    rows: Rows,
+    residuals: Column,
+    weight: Column,
+    bandwidth: float,
+    gathered: tuple[HostArray, HostArray],
+) -> Column:
+    """Return the densities by sums over the gathered centres."""
+    centres, counts = gathered
+    count = counts.sum()
+    if count == 0:  # every sampled row has weight zero
+        return rows.map(lambda w: w * 0.0 + _PEAK / bandwidth, weight)
+
+    def sums(e: Array) -> Array:
+        xp = namespace(e)
+        squared = None
+        for q in range(centres.shape[1]):
+            difference = (e[:, q][:, None] - like(centres[:, q], e)[None, :]) / bandwidth
+            difference *= difference
+            squared = difference if squared is None else squared + difference
+        kernels = xp.exp(-0.5 * squared)
+        return kernels @ like(counts * (_PEAK / (bandwidth * count)), e)
+
+    return rows.map(sums, residuals, width=2 * len(counts))
+
+
+def _binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> Column:
+    """Return the densities of one output by linear binning, convolution and interpolation."""
+    spacing = bandwidth / POINTS_PER_BANDWIDTH
+    low, size = _grid(rows, residuals, weight, bandwidth, spacing)
+
+    def place(e: Array) -> tuple[Array, Array, Array]:
+        xp = namespace(e)
+        position = (e[:, 0] - low) / spacing
+        inside = (position >= 0) & (position <= size - 1)
+        position = xp.where(inside, position, xp.zeros_like(position))
+        cell = xp.clip(xp.floor(position), 0, size - 2)
+        return xp.astype(cell, xp.int64), position - cell, xp.astype(inside, e.dtype)
+
+    def masses(e: Array, w: Array) -> Totals:
+        cell, share, inside = place(e)
+        mass = w * inside
+        return (
+            histogram(cell, mass * (1 - share), size) + histogram(cell + 1, mass * share, size),
+        )
+
+    (mass,) = rows.reduce(masses, residuals, weight)
+    (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), weight)
+    values = _convolved(mass, bandwidth, spacing) / float(count)
+
+    def interpolated(e: Array) -> Array:
+        xp = namespace(e)
+        cell, share, inside = place(e)
+        table = like(values, e)
+        left, right = xp.take(table, cell), xp.take(table, cell + 1)
+        return inside * (left + share * (right - left))
+
+    return rows.map(interpolated, residuals)
+
+
+def _grid(
+    rows: Rows, residuals: Column, weight: Column, bandwidth: float, spacing: float
+) -> tuple[float, int]:
+    """Return the grid's first point and its size.
+
+    Residuals further than `FURTHEST_BANDWIDTHS` from the mean of the middle lie outside: they
+    count as having no neighbours, which keeps the grid small beside one target of 1e6.
+    """
+
+    def extent(e: Array) -> Totals:
+        xp = namespace(e)
+        return xp.min(e), xp.max(e)
+
+    def widest(a: Totals, b: Totals) -> Totals:
+        return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
+
+    low, high = (float(v) for v in rows.reduce(extent, residuals, combine=widest))
+    reach = FURTHEST_BANDWIDTHS * bandwidth
+    low, high = max(low, -reach), min(high, reach)
+    if low >= high:
+        low, high = low - bandwidth, low + bandwidth
+    return low, int(np.ceil((high - low) / spacing)) + 2
+
+
+def _convolved(mass: HostArray, bandwidth: float, spacing: float) -> HostArray:
+    # Binning and interpolating each smooth by a triangle of variance spacing^2 / 6; the kernel
+    # is made narrower by as much, which removes the leading error.
+    width = np.sqrt(bandwidth**2 - spacing**2 / 3.0)
+    half = int(np.ceil(9.0 * width / spacing))
+    offsets = np.arange(-half, half + 1) * (spacing / width)
+    return (
+        np.convolve(mass, _PEAK / width * np.exp(-0.5 * offsets**2), mode="same")
+        if (len(mass) > 2 * half)
+        else np.convolve(mass, _PEAK / width * np.exp(-0.5 * offsets**2))[half : half + len(mass)]
+    )
+
+
+def silverman(scale: float, count: float) -> float:
+    """Return the bandwidth 1.06 scale count^(-1/5)."""
+    return 1.06 * scale * count**-0.2

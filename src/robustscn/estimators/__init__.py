@@ -1,0 +1,14 @@
+"""The scikit-learn face: validate, call the core, unpack."""
+
+from .flagship import RobustSCNRegressor
+from .rvfl import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
+from .scn import RSCKDERegressor, SCNRegressor
+
+__all__ = [
+    "ImprovedRVFLRegressor",
+    "PRNNRWRegressor",
+    "RSCKDERegressor",
+    "RVFLRegressor",
+    "RobustSCNRegressor",
+    "SCNRegressor",
+]

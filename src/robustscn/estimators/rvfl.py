@@ -1,0 +1,561 @@
+"""Networks whose random nodes are all drawn at once: RVFL and its two robust versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from .._arrays import Array, HostArray, eps
+from ..growth import Problem, Round, Stop, reweight
+from ..nodes import ACTIVATIONS, Draw, Network, Nodes, hidden_of, network, pass_through
+from ..rows import Column, filled
+from ..solve import Solution, least_squares, solved_triangle, triangular_factor
+from ..weighting import Laplace, Weighting, named
+from ._base import (
+    NetworkRegressor,
+    RobustMixin,
+    Training,
+    Validation,
+    checked_choice,
+    checked_numbers,
+)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A hidden layer drawn at once, with its direct link and bias.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        The random nodes.
+    extra : Nodes or None
+        Inputs and constant handed on.
+    """
+
+    nodes: Nodes
+    extra: Nodes | None
+
+    @property
+    def groups(self) -> tuple[Nodes, ...]:
+        """The groups of nodes, what is handed on first."""
+        return (self.nodes,) if self.extra is None else (self.extra, self.nodes)
+
+    @property
+    def width(self) -> int:
+        """Number of hidden columns."""
+        return sum(len(group) for group in self.groups)
+
+    def hidden(self, X: Array) -> Array:
+        """Return the hidden columns."""
+        return hidden_of(self.groups, X)
+
+    def first(self, n_nodes: int) -> Layer:
+        """Return the layer with its first random nodes only."""
+        return replace(self, nodes=self.nodes.take(range(n_nodes)))
+
+
+class _RandomLayerRegressor(NetworkRegressor):
+    """Shared by the three: drawing the layer and solving for the output weights."""
+
+    def _layer(self, training: Training) -> Layer:
+        checked_numbers(self, n_nodes=(int, 1), scope=(float, 0), ridge=(float, 0))
+        checked_choice(self, "activation", tuple(a for a in ACTIVATIONS if a != "identity"))
+        X = training.problem.X
+        draw = Draw(
+            self._seed(), X.shape[1], (float(self.scope),), self.n_nodes, activation=self.activation
+        )
+        extra = None
+        if self.direct_link or self.bias:
+            extra = pass_through(
+                X.shape[1], inputs=self.direct_link, constant=self.bias, reference=X
+            )
+        return Layer(draw.pool(0, X), extra)
+
+    def _keep_solution(
+        self, training: Training, layer: Layer, output_weights: HostArray, errors: list[float]
+    ) -> None:
+        self._keep(training, network(layer.groups, output_weights))
+        self.n_nodes_ = len(layer.nodes)
+        self.error_path_ = np.array(errors) * training.scale
+
+
+def _solved(problem: Problem, layer: Layer, ridge: float) -> Solution:
+    return least_squares(
+        problem.rows,
+        problem.X,
+        problem.y,
+        problem.weight,
+        layer.hidden,
+        layer.width,
+        ridge=ridge,
+    )
+
+
+def _rmse(problem: Problem, residuals: Column) -> float:
+    energy = problem.energy(residuals).sum()
+    return float(np.sqrt(energy / (problem.total_weight() * problem.y.shape[1])))
+
+
+class RVFLRegressor(_RandomLayerRegressor):
+    """Random vector functional-link network: random nodes, output weights by least squares.
+
+    Parameters
+    ----------
+    n_nodes : int, default=100
+        Number of hidden nodes.
+    scope : float, default=1.0
+        Weights and biases are uniform in [-scope, scope].
+    direct_link : bool, default=False
+        Hand the inputs on to the output as well.
+    bias : bool, default=False
+        Give the output a constant term.
+    ridge : float, default=0.0
+        Penalty on the squared output weights; 0 uses the pseudo-inverse.
+    activation : {"logistic", "tanh", "relu"}, default="logistic"
+        Activation of the nodes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    n_nodes_ : int
+        Number of hidden nodes.
+    error_path_ : array of shape (1,)
+        Weighted root mean squared training error.
+    stop_reason_ : str
+        Says that all nodes were given at once, or that validation chose their number.
+    output_weights_ : array of shape (n_columns, n_outputs)
+        Output weights: inputs and constant first, where handed on, then the nodes.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the inputs, if the training data had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustscn import RVFLRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> model = RVFLRegressor(50, scope=10.0, random_state=0).fit(X, np.sin(6 * X[:, 0]))
+    >>> model.n_nodes_
+    50
+    """
+
+    def __init__(
+        self,
+        n_nodes: int = 100,
+        *,
+        scope: float = 1.0,
+        direct_link: bool = False,
+        bias: bool = False,
+        ridge: float = 0.0,
+        activation: str = "logistic",
+        random_state: Any = None,
+    ) -> None:
+        self.n_nodes = n_nodes
+        self.scope = scope
+        self.direct_link = direct_link
+        self.bias = bias
+        self.ridge = ridge
+        self.activation = activation
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
+        """Draw the nodes and solve for the output weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights, none negative; 2 is the same as the row twice.
+        X_val, y_val : array-like or None
+            Trusted rows; of up to twenty numbers of nodes, evenly spaced up to `n_nodes`, the
+            one with the lowest error on them is kept.
+
+        Returns
+        -------
+        RVFLRegressor
+            Itself.
+        """
+        training = self._training(X, y, sample_weight)
+        validation = self._validation(X_val, y_val, training)
+        layer = self._layer(training)
+        problem = training.problem
+        self.stop_reason_ = Stop.SOLVED.value
+        if validation is not None:
+            layer = _best_size(problem, layer, self.ridge, validation)
+            if len(layer.nodes) < self.n_nodes:
+                self.stop_reason_ = Stop.VALIDATION.value
+        solution = _solved(problem, layer, self.ridge)
+        error = _rmse(problem, solution.residuals)
+        self._keep_solution(training, layer, solution.output_weights, [error])
+        return self
+
+
+def _best_size(problem: Problem, layer: Layer, ridge: float, validation: Validation) -> Layer:
+    """Return the layer cut to the size that errs least on the validation rows."""
+    n_extra = layer.width - len(layer.nodes)
+    sizes = np.unique(np.linspace(1, len(layer.nodes), min(20, len(layer.nodes))).astype(int))
+    factor = triangular_factor(
+        problem.rows, problem.X, problem.y, problem.weight, layer.hidden, layer.width
+    )
+
+    def error(size: int) -> float:
+        width = n_extra + size
+        targets = np.hstack([factor[:, :width], factor[:, layer.width :]])
+        weights, _ = solved_triangle(targets, width, ridge=ridge, cutoff=1e3 * eps(problem.y))
+        return validation.rmse(network(layer.first(size).groups, weights))
+
+    return layer.first(int(min(sizes, key=error)))
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """One round: the network, how far its weights moved, and its error."""
+
+    network: Network
+    change: float
+    error: float
+
+
+def _rounds(
+    problem: Problem,
+    layer: Layer,
+    ridge: float,
+    weighting: Weighting,
+    n_rounds: int,
+    tol: float,
+    *,
+    normalise: bool,
+    first_weight: float,
+) -> Iterator[Round[_Solved]]:
+    """Yield rounds until the output weights have settled."""
+    before: HostArray | None = None
+
+    def build(_: int, weight: Column) -> tuple[_Solved, Column]:
+        nonlocal before
+        weighted = replace(problem, weight=weight)
+        solution = _solved(weighted, layer, ridge)
+        new = solution.output_weights
+        size = float(np.linalg.norm(new))
+        change = np.inf if before is None else float(np.linalg.norm(new - before))
+        before = new
+        made = _Solved(
+            network(layer.groups, new),
+            0.0 if size == 0 else change / size,
+            _rmse(weighted, solution.residuals),
+        )
+        return made, solution.residuals
+
+    start = filled(problem.rows, first_weight, problem.weight)
+    for round_ in reweight(
+        problem.rows, problem.weight, build, weighting, n_rounds, start=start, normalise=normalise
+    ):
+        yield round_
+        if round_.model.change <= tol:
+            return
+
+
+class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
+    """Shared by the two robust ones: iterate weights and weighted least squares."""
+
+    def _fit(
+        self,
+        training: Training,
+        validation: Validation | None,
+        weighting: Weighting,
+        ridge: float,
+        *,
+        normalise: bool = True,
+        first_weight: float = 1.0,
+    ) -> None:
+        checked_numbers(self, n_rounds=(int, 1), tol=(float, 0))
+        layer = self._layer(training)
+        rounds = _rounds(
+            training.problem,
+            layer,
+            ridge,
+            weighting,
+            self.n_rounds,
+            self.tol,
+            normalise=normalise,
+            first_weight=first_weight,
+        )
+        errors: list[float] = []
+        best: tuple[float, int, Round[_Solved]] | None = None
+        for round_ in rounds:
+            errors.append(round_.model.error)
+            error = 0.0 if validation is None else validation.rmse(round_.model.network)
+            if best is None or validation is None or error < best[0]:
+                best = error, len(errors), round_
+        assert best is not None
+        _, self.n_rounds_, kept = best
+        settled = round_.model.change <= self.tol
+        self.stop_reason_ = "the output weights settled" if settled else "n_rounds were done"
+        self._keep_solution(training, layer, kept.model.network.output_weights, errors)
+        self._keep_weights(training, kept)
+
+
+class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
+    """Random vector functional-link network with kernel density weights.
+
+    One random hidden layer; output weights by weighted least squares and row weights by the
+    kernel density of the residuals are renewed in turn.
+
+    Parameters
+    ----------
+    n_nodes : int, default=100
+        Number of hidden nodes.
+    scope : float, default=1.0
+        Weights and biases are uniform in [-scope, scope].
+    weighting : str or Weighting, default="kde-textbook"
+        How residuals become weights; see `RSCKDERegressor`.
+    n_rounds : int, default=40
+        Largest number of rounds.
+    tol : float, default=1e-4
+        Rounds end when the output weights change by less than this share.
+    direct_link : bool, default=False
+        Hand the inputs on to the output as well.
+    bias : bool, default=False
+        Give the output a constant term.
+    ridge : float, default=0.0
+        Penalty on the squared output weights; 0 uses the pseudo-inverse.
+    activation : {"logistic", "tanh", "relu"}, default="logistic"
+        Activation of the nodes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    inlier_weight_ : array of shape (n_samples,)
+        How far each row is believed, between 0 and 1.
+    outliers_ : bool array of shape (n_samples,)
+        Rows whose residual is beyond three robust standard deviations; see
+        `RSCKDERegressor`.
+    n_nodes_ : int
+        Number of hidden nodes.
+    n_rounds_ : int
+        The round whose network was kept.
+    error_path_ : array of shape (n_rounds,)
+        Weighted root mean squared training error after each round.
+    stop_reason_ : str
+        Whether the output weights settled.
+    output_weights_ : array of shape (n_columns, n_outputs)
+        Output weights.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the inputs, if the training data had names.
+
+    References
+    ----------
+    W. Dai, Q. Liu, T. Chai, "Particle size estimate of grinding processes using random vector
+    functional link networks with improved robustness", Neurocomputing 169 (2015).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustscn import ImprovedRVFLRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> y[::10] += 3.0
+    >>> model = ImprovedRVFLRegressor(20, scope=5.0, random_state=0).fit(X, y)
+    >>> int(model.outliers_.sum())
+    20
+    """
+
+    def __init__(
+        self,
+        n_nodes: int = 100,
+        *,
+        scope: float = 1.0,
+        weighting: str | Weighting = "kde-textbook",
+        n_rounds: int = 40,
+        tol: float = 1e-4,
+        direct_link: bool = False,
+        bias: bool = False,
+        ridge: float = 0.0,
+        activation: str = "logistic",
+        random_state: Any = None,
+    ) -> None:
+        self.n_nodes = n_nodes
+        self.scope = scope
+        self.weighting = weighting
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.direct_link = direct_link
+        self.bias = bias
+        self.ridge = ridge
+        self.activation = activation
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
+        """Draw the nodes, then renew output weights and row weights in turn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, of which some may be wrong.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights, none negative; 2 is the same as the row twice.
+        X_val, y_val : array-like or None
+            Trusted rows; the round with the lowest error on them is kept.
+
+        Returns
+        -------
+        ImprovedRVFLRegressor
+            Itself.
+        """
+        weighting = named(self.weighting)
+        training = self._training(X, y, sample_weight)
+        validation = self._validation(X_val, y_val, training)
+        self._fit(training, validation, weighting, self.ridge)
+        return self
+
+
+class PRNNRWRegressor(_ReweightedLayerRegressor):
+    """Probabilistic robust network with random weights (PRNNRW).
+
+    One random hidden layer; Laplace noise on the targets and a Gaussian prior on the output
+    weights, fitted by expectation maximisation: weights 1 / |e| and a ridge, in turn.
+
+    Parameters
+    ----------
+    n_nodes : int, default=100
+        Number of hidden nodes.
+    scope : float, default=1.0
+        Weights and biases are uniform in [-scope, scope].
+    ridge : float, default=10.0
+        Precision of the prior on the output weights, in the unit of the targets. 10 gives the
+        published figures and is a weak setting; try 0.01 for targets between 0 and 1.
+    delta : float, default=1e-5
+        Smallest residual told from zero, in the unit of the targets.
+    weighting : None, str or Weighting, default=None
+        None is the method's own; others as in `RSCKDERegressor`.
+    n_rounds : int, default=100
+        Largest number of rounds.
+    tol : float, default=1e-4
+        Rounds end when the output weights change by less than this share.
+    direct_link : bool, default=False
+        Hand the inputs on to the output as well.
+    bias : bool, default=False
+        Give the output a constant term.
+    activation : {"logistic", "tanh", "relu"}, default="logistic"
+        Activation of the nodes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    inlier_weight_ : array of shape (n_samples,)
+        How far each row is believed, between 0 and 1.
+    outliers_ : bool array of shape (n_samples,)
+        Rows whose residual is beyond three robust standard deviations; see
+        `RSCKDERegressor`.
+    n_nodes_ : int
+        Number of hidden nodes.
+    n_rounds_ : int
+        The round whose network was kept.
+    error_path_ : array of shape (n_rounds,)
+        Weighted root mean squared training error after each round.
+    stop_reason_ : str
+        Whether the output weights settled.
+    output_weights_ : array of shape (n_columns, n_outputs)
+        Output weights.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the inputs, if the training data had names.
+
+    References
+    ----------
+    F. Cao, H. Ye, D. Wang, "A probabilistic learning algorithm for robust modeling using
+    neural networks with random weights", Information Sciences 313 (2015).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustscn import PRNNRWRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> y[::10] += 3.0
+    >>> model = PRNNRWRegressor(50, scope=5.0, ridge=1e-3, random_state=0).fit(X, y)
+    >>> int(model.outliers_.sum())
+    20
+    """
+
+    def __init__(
+        self,
+        n_nodes: int = 100,
+        *,
+        scope: float = 1.0,
+        ridge: float = 10.0,
+        delta: float = 1e-5,
+        weighting: str | Weighting | None = None,
+        n_rounds: int = 100,
+        tol: float = 1e-4,
+        direct_link: bool = False,
+        bias: bool = False,
+        activation: str = "logistic",
+        random_state: Any = None,
+    ) -> None:
+        self.n_nodes = n_nodes
+        self.scope = scope
+        self.ridge = ridge
+        self.delta = delta
+        self.weighting = weighting
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.direct_link = direct_link
+        self.bias = bias
+        self.activation = activation
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
+        """Draw the nodes, then renew output weights and row weights in turn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, of which some may be wrong.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights, none negative; 2 is the same as the row twice.
+        X_val, y_val : array-like or None
+            Trusted rows; the round with the lowest error on them is kept.
+
+        Returns
+        -------
+        PRNNRWRegressor
+            Itself.
+        """
+        checked_numbers(self, delta=(float, 0))
+        training = self._training(X, y, sample_weight)
+        validation = self._validation(X_val, y_val, training)
+        if self.weighting is None:
+            # Targets were divided by the scale, so weights 1 / |e| come out multiplied by it;
+            # multiplying the first round's weights and the prior by it restores the balance.
+            scale = training.scale
+            own = Laplace(self.delta / scale, relative=False)
+            self._fit(
+                training, validation, own, self.ridge * scale, normalise=False, first_weight=scale
+            )
+        else:
+            self._fit(training, validation, named(self.weighting), self.ridge)
+        return self

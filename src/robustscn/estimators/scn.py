@@ -1,0 +1,496 @@
+"""Stochastic configuration networks, and their robust version with kernel density weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from .._arrays import HostArray
+from ..growth import CONTRACTIONS, Problem, Recipe, Round, State, Stop, grow, reweight, validated
+from ..nodes import ACTIVATIONS, Draw, Network, network
+from ..rows import Column
+from ..solve import least_squares
+from ..weighting import Weighting, named
+from ._base import (
+    NetworkRegressor,
+    RobustMixin,
+    Training,
+    Validation,
+    checked_choice,
+    checked_numbers,
+)
+
+SCOPES = (0.5, 1.0, 3.0, 5.0, 7.0, 9.0, 15.0, 25.0, 50.0, 100.0, 150.0, 200.0)
+ALGORITHMS = {"SC-I": "newest", "SC-II": "window", "SC-III": "all"}
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A network as it came out of growing.
+
+    Parameters
+    ----------
+    network : Network
+        At the size that was kept.
+    residuals : column of shape (n_rows, n_outputs)
+        Its residuals.
+    errors : list of float
+        Weighted root mean squared training error after each step.
+    validation_errors : list of float
+        The same on the validation rows, if there were any.
+    stop : Stop
+        Why growth ended.
+    """
+
+    network: Network
+    residuals: Column
+    errors: list[float]
+    validation_errors: list[float]
+    stop: Stop
+
+
+def grown(problem: Problem, recipe: Recipe, validation: Validation | None, patience: int) -> Grown:
+    """Return the network grown by the recipe, at its best size where validation rows decide.
+
+    Parameters
+    ----------
+    problem : Problem
+        Training rows.
+    recipe : Recipe
+        How to grow.
+    validation : Validation or None
+        Trusted rows.
+    patience : int
+        Nodes to go on without a lower validation error.
+
+    Returns
+    -------
+    Grown
+        The last state, or the one with the lowest validation error.
+    """
+    divisor = problem.total_weight() * problem.y.shape[1]
+    states: Iterator[tuple[State, float]] = (
+        ((state, float("nan")) for state in grow(problem, recipe))
+        if validation is None
+        else validated(
+            grow(problem, recipe), validation.X, validation.y, validation.weight, patience
+        )
+    )
+    errors, validation_errors, best = [], [], float("inf")
+    kept: State | None = None
+    for state, error in states:
+        if len(state.nodes) > 0 and state.stop not in (Stop.NO_CANDIDATE, Stop.DEPENDENT):
+            errors.append(float(np.sqrt(state.energy.sum() / divisor)))
+            validation_errors.append(error)
+        if validation is None or kept is None or error < best:
+            kept, best = state, error
+    assert kept is not None and state.stop is not None
+    return Grown(
+        network((kept.nodes,), kept.fit.output_weights),
+        kept.fit.residuals,
+        errors,
+        [] if validation is None else validation_errors,
+        state.stop,
+    )
+
+
+class SCNRegressor(NetworkRegressor):
+    """Stochastic configuration network.
+
+    Hidden nodes are drawn at random, but a node joins the network only if it satisfies a
+    supervisory inequality that guarantees the error to fall; of the admissible candidates
+    the one with the largest guaranteed fall is taken.
+
+    Parameters
+    ----------
+    max_nodes : int, default=100
+        Largest number of hidden nodes.
+    algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
+        Which output weights are renewed when a node is added: all, those of the last `window`
+        nodes, or only the new one.
+    window : int, default=20
+        Number of nodes that SC-II refits.
+    n_candidates : int, default=100
+        Candidates drawn for each scope.
+    scopes : sequence of float, default=(0.5, 1, 3, ..., 200)
+        Half widths of the interval that weights and biases are drawn from.
+    scope_order : {"ascending", "pooled"}, default="ascending"
+        Try scopes one after the other and stop at the first with an admissible candidate, or
+        choose among the candidates of all scopes.
+    contractions : sequence of float, default=(0.9, 0.99, ..., 0.999999)
+        Values of r in the inequality, tried in this order.
+    rule : {"inequality", "exact"}, default="inequality"
+        Rank candidates by the inequality's bound, or by how far the error really falls. The
+        exact rule needs SC-III, finds better nodes and costs more time for each.
+    block : int, default=1
+        Nodes added in one step; more than one needs SC-III.
+    ridge : float, default=0.0
+        Penalty on the squared output weights, for each unit of sample weight.
+    tol : float, default=1e-6
+        Growth ends when the weighted error is below this share of the targets' size.
+    activation : {"logistic", "tanh", "relu"}, default="logistic"
+        Activation of the nodes.
+    patience : int, default=20
+        With validation data, nodes to add without a lower validation error before stopping.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    n_nodes_ : int
+        Number of hidden nodes.
+    error_path_ : array of shape (n_steps,)
+        Weighted root mean squared training error after each step.
+    validation_path_ : array of shape (n_steps,)
+        Root mean squared validation error after each step; empty without validation data.
+    stop_reason_ : str
+        Why growth ended.
+    output_weights_ : array of shape (n_nodes, n_outputs)
+        Output weights.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the inputs, if the training data had names.
+
+    References
+    ----------
+    D. Wang, M. Li, "Stochastic configuration networks: fundamentals and algorithms", IEEE
+    Transactions on Cybernetics 47 (2017).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustscn import SCNRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> model = SCNRegressor(max_nodes=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.999)
+    True
+    """
+
+    def __init__(
+        self,
+        max_nodes: int = 100,
+        *,
+        algorithm: str = "SC-III",
+        window: int = 20,
+        n_candidates: int = 100,
+        scopes: Sequence[float] = SCOPES,
+        scope_order: str = "ascending",
+        contractions: Sequence[float] = CONTRACTIONS,
+        rule: str = "inequality",
+        block: int = 1,
+        ridge: float = 0.0,
+        tol: float = 1e-6,
+        activation: str = "logistic",
+        patience: int = 20,
+        random_state: Any = None,
+    ) -> None:
+        self.max_nodes = max_nodes
+        self.algorithm = algorithm
+        self.window = window
+        self.n_candidates = n_candidates
+        self.scopes = scopes
+        self.scope_order = scope_order
+        self.contractions = contractions
+        self.rule = rule
+        self.block = block
+        self.ridge = ridge
+        self.tol = tol
+        self.activation = activation
+        self.patience = patience
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
+        """Grow the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights, none negative; 2 is the same as the row twice.
+        X_val, y_val : array-like or None
+            Trusted rows; the size with the lowest error on them is kept.
+
+        Returns
+        -------
+        SCNRegressor
+            Itself.
+        """
+        training = self._training(X, y, sample_weight)
+        validation = self._validation(X_val, y_val, training)
+        recipe = recipe_of(self, training)
+        result = grown(training.problem, recipe, validation, self.patience)
+        self._keep(training, result.network)
+        self._keep_paths(training, result)
+        return self
+
+    def _keep_paths(self, training: Training, result: Grown) -> None:
+        self.error_path_ = _paths(result.errors, training)
+        self.validation_path_ = _paths(result.validation_errors, training)
+        self.stop_reason_ = result.stop.value
+
+
+def _paths(errors: list[float], training: Training) -> HostArray:
+    return np.array(errors) * training.scale
+
+
+def recipe_of(estimator: Any, training: Training) -> Recipe:
+    """Return the recipe that an estimator's parameters describe, or raise a clear error."""
+    checked_numbers(
+        estimator,
+        max_nodes=(int, 1),
+        n_candidates=(int, 1),
+        window=(int, 1),
+        block=(int, 1),
+        patience=(int, 1),
+        ridge=(float, 0),
+        tol=(float, 0),
+    )
+    checked_choice(estimator, "algorithm", tuple(ALGORITHMS))
+    checked_choice(estimator, "scope_order", ("ascending", "pooled"))
+    checked_choice(estimator, "rule", ("inequality", "exact"))
+    checked_choice(estimator, "activation", tuple(a for a in ACTIVATIONS if a != "identity"))
+    for name, low, high in (("scopes", 0.0, np.inf), ("contractions", 0.0, 1.0)):
+        values = np.asarray(getattr(estimator, name), dtype=float)
+        if values.ndim != 1 or not values.size or not np.all((values > low) & (values < high)):
+            raise ValueError(
+                f"{name} must be numbers between {low:g} and {high:g}, at least one, got "
+                f"{getattr(estimator, name)!r}"
+            )
+    if estimator.algorithm != "SC-III" and (estimator.block > 1 or estimator.rule == "exact"):
+        raise ValueError(
+            f'block > 1 and rule="exact" need algorithm="SC-III", got {estimator.algorithm!r}'
+        )
+    return Recipe(
+        Draw(
+            seed=estimator._seed(),
+            n_features=training.problem.X.shape[1],
+            scopes=tuple(float(scope) for scope in estimator.scopes),
+            n_candidates=estimator.n_candidates,
+            activation=estimator.activation,
+        ),
+        max_nodes=estimator.max_nodes,
+        solve=ALGORITHMS[estimator.algorithm],  # type: ignore[arg-type]
+        window=estimator.window,
+        block=estimator.block,
+        exact=estimator.rule == "exact",
+        pooled=estimator.scope_order == "pooled",
+        contractions=tuple(float(r) for r in estimator.contractions),
+        ridge=float(estimator.ridge),
+        tolerance=float(estimator.tol),
+    )
+
+
+class RSCKDERegressor(RobustMixin, SCNRegressor):
+    """Robust stochastic configuration network with kernel density weights (RSC-KDE).
+
+    Rounds alternate between growing a network by weighted least squares and renewing each
+    row's weight as the kernel density of the residuals at its residual: rows whose error is
+    unlike the others' count less in the next round.
+
+    Parameters
+    ----------
+    max_nodes : int, default=100
+        Largest number of hidden nodes.
+    n_rounds : int, default=5
+        Number of networks grown, each with the weights that the last one suggests.
+    weighting : str or Weighting, default="kde-textbook"
+        How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
+        "cauchy", "welsch", "laplace", "student-t" or an object of your own.
+    rebuild : bool, default=True
+        Grow each round's network from nothing, as the paper does. False keeps the first
+        round's nodes and renews only the output weights.
+    algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
+        Which output weights are renewed when a node is added.
+    window : int, default=20
+        Number of nodes that SC-II refits.
+    n_candidates : int, default=100
+        Candidates drawn for each scope.
+    scopes : sequence of float, default=(0.5, 1, 3, ..., 200)
+        Half widths of the interval that weights and biases are drawn from.
+    scope_order : {"ascending", "pooled"}, default="ascending"
+        Try scopes one after the other, or choose among the candidates of all scopes.
+    contractions : sequence of float, default=(0.9, 0.99, ..., 0.999999)
+        Values of r in the inequality, tried in this order.
+    rule : {"inequality", "exact"}, default="inequality"
+        Rank candidates by the inequality's bound, or by how far the error really falls.
+    block : int, default=1
+        Nodes added in one step; more than one needs SC-III.
+    ridge : float, default=0.0
+        Penalty on the squared output weights, for each unit of weight.
+    tol : float, default=1e-6
+        Growth ends when the weighted error is below this share of the targets' size.
+    activation : {"logistic", "tanh", "relu"}, default="logistic"
+        Activation of the nodes.
+    patience : int, default=20
+        With validation data, nodes to add without a lower validation error before stopping.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    inlier_weight_ : array of shape (n_samples,)
+        How far each row is believed, between 0 and 1, from the last round's residuals.
+    outliers_ : bool array of shape (n_samples,)
+        Rows whose residual is beyond three robust standard deviations: 1.4826 times the
+        median absolute residual, computed again without such rows until it settles.
+    n_nodes_ : int
+        Number of hidden nodes.
+    n_rounds_ : int
+        The round whose network was kept: the last, or the one with the lowest validation
+        error.
+    error_path_ : array of shape (n_steps,)
+        Weighted root mean squared training error of that network after each step.
+    validation_path_ : array of shape (n_steps,)
+        Its validation error after each step; empty without validation data.
+    stop_reason_ : str
+        Why its growth ended.
+    output_weights_ : array of shape (n_nodes, n_outputs)
+        Output weights.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the inputs, if the training data had names.
+
+    References
+    ----------
+    D. Wang, M. Li, "Robust stochastic configuration networks with kernel density
+    estimation", Information Sciences 412-413 (2017).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustscn import RSCKDERegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> y[::10] += 3.0
+    >>> model = RSCKDERegressor(max_nodes=15, random_state=0).fit(X, y)
+    >>> int(model.outliers_.sum())
+    20
+    """
+
+    def __init__(
+        self,
+        max_nodes: int = 100,
+        *,
+        n_rounds: int = 5,
+        weighting: str | Weighting = "kde-textbook",
+        rebuild: bool = True,
+        algorithm: str = "SC-III",
+        window: int = 20,
+        n_candidates: int = 100,
+        scopes: Sequence[float] = SCOPES,
+        scope_order: str = "ascending",
+        contractions: Sequence[float] = CONTRACTIONS,
+        rule: str = "inequality",
+        block: int = 1,
+        ridge: float = 0.0,
+        tol: float = 1e-6,
+        activation: str = "logistic",
+        patience: int = 20,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            max_nodes,
+            algorithm=algorithm,
+            window=window,
+            n_candidates=n_candidates,
+            scopes=scopes,
+            scope_order=scope_order,
+            contractions=contractions,
+            rule=rule,
+            block=block,
+            ridge=ridge,
+            tol=tol,
+            activation=activation,
+            patience=patience,
+            random_state=random_state,
+        )
+        self.n_rounds = n_rounds
+        self.weighting = weighting
+        self.rebuild = rebuild
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
+        """Grow and reweight.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, of which some may be wrong.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights, none negative; 2 is the same as the row twice.
+        X_val, y_val : array-like or None
+            Trusted rows, which the paper assumes to be at hand: in each round the number of
+            nodes with the lowest error on them is kept, and of the rounds the best.
+
+        Returns
+        -------
+        RSCKDERegressor
+            Itself.
+        """
+        checked_numbers(self, n_rounds=(int, 1))
+        weighting = named(self.weighting)
+        training = self._training(X, y, sample_weight)
+        validation = self._validation(X_val, y_val, training)
+        recipe = recipe_of(self, training)
+        problem = training.problem
+        nodes_kept: Grown | None = None
+
+        def build(number: int, weight: Column) -> tuple[Grown, Column]:
+            nonlocal nodes_kept
+            weighted = replace(problem, weight=weight)
+            if nodes_kept is None or self.rebuild:
+                result = grown(weighted, replace(recipe, round=number), validation, self.patience)
+                nodes_kept = result
+            else:
+                result = _resolved(weighted, nodes_kept, recipe.ridge)
+            return result, result.residuals
+
+        best: tuple[float, int, Round[Grown]] | None = None
+        for number, round_ in enumerate(
+            reweight(problem.rows, problem.weight, build, weighting, self.n_rounds)
+        ):
+            error = 0.0 if validation is None else validation.rmse(round_.model.network)
+            if best is None or validation is None or error < best[0]:
+                best = error, number + 1, round_
+        assert best is not None
+        _, self.n_rounds_, kept = best
+        self._keep(training, kept.model.network)
+        self._keep_paths(training, kept.model)
+        self._keep_weights(training, kept)
+        return self
+
+
+def _resolved(problem: Problem, kept: Grown, ridge: float) -> Grown:
+    """Return the kept nodes with output weights renewed under the problem's weights."""
+    (nodes,) = (layer.beside(problem.X) for layer in kept.network.layers)
+    total = problem.total_weight()
+    solution = least_squares(
+        problem.rows,
+        problem.X,
+        problem.y,
+        problem.weight,
+        nodes.hidden,
+        len(nodes),
+        ridge=ridge * total,
+    )
+    error = np.sqrt(problem.energy(solution.residuals).sum() / (total * problem.y.shape[1]))
+    return replace(
+        kept,
+        network=network((nodes,), solution.output_weights),
+        residuals=solution.residuals,
+        errors=[*kept.errors, float(error)],
+    )

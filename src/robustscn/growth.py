@@ -1,0 +1,407 @@
+"""The algorithm: grow a network node by node; renew the rows' weights; repeat.
+
+    X, y -> draw pool -> score -> choose nodes -> append -> residuals, leverage
+     ^                                                             |
+     +-------------- inlier weights <- weighting <-----------------+
+
+`step` adds one block of nodes to a state and gives a new state; `grow` is the loop around it
+and `reweight` the loop around that. Both are generators of immutable values: progress,
+callbacks, early stopping and checkpoints are loops in the caller, not flags in here. Nothing
+raises: a network that cannot go on carries the reason in `stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import reduce as fold
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from ._arrays import Array, HostArray, eps, like, namespace
+from .nodes import Draw, Nodes
+from .rows import Column, Rows, Totals, filled
+from .search import chosen_block, gains, pool_sums, pool_sums_exact, ranked
+from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
+from .weighting import Weighting
+
+CONTRACTIONS = (0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+
+
+class Stop(Enum):
+    """Why a network grew no further, or the rounds of reweighting ended."""
+
+    MAX_NODES = "the network has max_nodes nodes"
+    TOLERANCE = "the weighted error fell to the tolerance"
+    NO_CANDIDATE = "no candidate satisfied the supervisory inequality"
+    DEPENDENT = "new nodes no longer differ, to rounding, from the network's"
+    VALIDATION = "the validation error stopped falling"
+    LEAVE_ONE_OUT = "the leave-one-out error stopped falling"
+    SOLVED = "all nodes were given at once"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Weighted training rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where they live.
+    X : column of shape (n_rows, n_features)
+        Inputs.
+    y : column of shape (n_rows, n_outputs)
+        Targets.
+    weight : column of shape (n_rows,)
+        The caller's weights times the learned ones.
+    """
+
+    rows: Rows
+    X: Column
+    y: Column
+    weight: Column
+
+    def energy(self, residuals: Column) -> HostArray:
+        """Return the weighted sum of squares of each output."""
+
+        def squares(e: Array, w: Array) -> Totals:
+            return ((w[None, :] @ (e * e))[0, :],)
+
+        return self.rows.reduce(squares, residuals, self.weight)[0]
+
+    def total_weight(self) -> float:
+        """Return the sum of the weights."""
+        return float(self.rows.reduce(lambda w: (namespace(w).sum(w),), self.weight)[0])
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network grows.
+
+    Parameters
+    ----------
+    draw : Draw
+        Where candidates come from.
+    max_nodes : int
+        Size at which growth ends.
+    solve : {"all", "window", "newest"}
+        Which output weights are renewed when a node is added: SC-III, SC-II, SC-I.
+    window : int
+        How many of the newest nodes "window" refits.
+    block : int
+        How many nodes a step adds at most.
+    exact : bool
+        Rank candidates by the exact decrease of the error instead of its bound.
+    pooled : bool
+        Put the candidates of all scopes in one pool. Otherwise scopes are tried in order and
+        the first that has an admissible candidate is used.
+    contractions : tuple of float
+        Values of r, the most demanding first.
+    ridge : float
+        Penalty on squared output weights for each unit of total weight.
+    tolerance : float
+        Growth ends when the weighted error is this share of the targets' own size.
+    round : int
+        Round of reweighting; each has its own draws.
+    """
+
+    draw: Draw
+    max_nodes: int
+    solve: Literal["all", "window", "newest"] = "all"
+    window: int = 20
+    block: int = 1
+    exact: bool = False
+    pooled: bool = True
+    contractions: tuple[float, ...] = CONTRACTIONS
+    ridge: float = 0.0
+    tolerance: float = 0.0
+    round: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """A network at one size.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        Hidden nodes in the order they were added.
+    fit : Fit
+        Output weights, residuals, leverage.
+    energy : array of shape (n_outputs,)
+        Weighted squared error.
+    stop : Stop or None
+        Why it cannot or need not grow; None if it can.
+    contraction : float
+        The r at which the newest nodes were admissible.
+    """
+
+    nodes: Nodes
+    fit: Fit
+    energy: HostArray
+    stop: Stop | None = None
+    contraction: float = float("nan")
+
+
+def empty(problem: Problem, recipe: Recipe) -> State:
+    """Return the network without nodes."""
+    y = problem.y
+    nodes = Nodes(
+        like(np.zeros((recipe.draw.n_features, 0)), problem.X),
+        like(np.zeros(0), problem.X),
+        recipe.draw.activation,
+    )
+    ridge = recipe.ridge * problem.total_weight()
+    fit: Fit = (
+        no_nodes(problem.rows, y, capacity=recipe.max_nodes, ridge=ridge)
+        if recipe.solve == "all"
+        else Fixed(np.zeros((0, y.shape[1])), y)
+    )
+    return State(nodes, fit, problem.energy(y))
+
+
+def step(problem: Problem, recipe: Recipe, state: State) -> State:
+    """Return the network with the best admissible nodes added, or the reason why it has none."""
+    room = recipe.max_nodes - len(state.nodes)
+    if room <= 0:
+        return replace(state, stop=Stop.MAX_NODES)
+    for pool in _pools(problem, recipe, len(state.nodes)):
+        choice = _chosen(problem, recipe, state, pool, min(room, recipe.block))
+        if choice is not None:
+            break
+    else:
+        return replace(state, stop=Stop.NO_CANDIDATE)
+    nodes, contraction = choice
+    fit = _extended(problem, recipe, state, nodes)
+    if fit is None:
+        return replace(state, stop=Stop.DEPENDENT)
+    return State(
+        state.nodes.joined(nodes), fit, problem.energy(fit.residuals), contraction=contraction
+    )
+
+
+def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterator[State]:
+    """Yield the network at each size; the last one says why it is the last.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    recipe : Recipe
+        How to grow.
+    state : State or None
+        Where to go on from; None starts without nodes.
+
+    Yields
+    ------
+    State
+        After every step.
+    """
+    state = empty(problem, recipe) if state is None else replace(state, stop=None)
+    # Below some tens of rounding units the residual is noise and so is every gain.
+    floor = max(recipe.tolerance, 30 * eps(problem.y)) ** 2 * problem.energy(problem.y).sum()
+    while state.stop is None:
+        if state.energy.sum() <= floor:
+            state = replace(state, stop=Stop.TOLERANCE)
+        else:
+            state = step(problem, recipe, state)
+            if state.stop is None and len(state.nodes) >= recipe.max_nodes:
+                state = replace(state, stop=Stop.MAX_NODES)
+        yield state
+
+
+def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
+    draw = recipe.draw
+    pools = (
+        draw.pool(scope, problem.X, node=n_nodes, round=recipe.round)
+        for scope in range(len(draw.scopes))
+    )
+    return iter([fold(Nodes.joined, pools)]) if recipe.pooled else pools
+
+
+def _chosen(
+    problem: Problem, recipe: Recipe, state: State, pool: Nodes, size: int
+) -> tuple[Nodes, float] | None:
+    rows, X, weight, e = problem.rows, problem.X, problem.weight, state.fit.residuals
+    basis, ridge = _basis(problem, state.fit)
+    if recipe.exact:
+        sums, gram = pool_sums_exact(rows, X, e, weight, pool, basis, ridge)
+    else:
+        sums = pool_sums(rows, X, e, weight, pool)
+    found = ranked(gains(sums), state.energy, recipe.contractions, len(state.nodes) + 1)
+    if found is None:
+        return None
+    order, contraction = found
+    if size == 1:
+        return pool.take(order[:1]), contraction
+    # Four times as many as wanted, since near copies of a chosen node drop out.
+    short = order[: 4 * size]
+    pool = pool.take(short)
+    if recipe.exact:
+        sums, gram = sums.take(short), gram[np.ix_(short, short)]
+    else:
+        sums, gram = pool_sums_exact(rows, X, e, weight, pool, basis, ridge)
+    taken = chosen_block(
+        sums, gram, state.energy, contraction, len(state.nodes) + 1, size, exact=recipe.exact
+    )
+    return pool.take(taken), contraction
+
+
+def _basis(problem: Problem, fit: Fit) -> tuple[Column, float]:
+    if isinstance(fit, Orthogonal):
+        return fit.basis, fit.ridge
+    # With older output weights fixed, only the new node can lower the error: nothing of it
+    # is lost to the others, and its bound is exact as it stands.
+    return problem.rows.stack(problem.y, 0), 0.0
+
+
+def _extended(problem: Problem, recipe: Recipe, state: State, nodes: Nodes) -> Fit | None:
+    rows, X, weight, fit = problem.rows, problem.X, problem.weight, state.fit
+    if isinstance(fit, Orthogonal):
+        return appended(rows, X, weight, fit, nodes)
+    assert isinstance(fit, Fixed)
+    if recipe.solve == "newest":
+        return newest_only(rows, X, weight, fit, nodes)
+    return window(rows, X, weight, fit, state.nodes.joined(nodes), recipe.window)
+
+
+def validated(
+    states: Iterator[State], X: Array, y: Array, weight: Array, patience: int
+) -> Iterator[tuple[State, float]]:
+    """Yield each state with its error on other rows, until that has stopped falling.
+
+    Parameters
+    ----------
+    states : iterator of State
+        From `grow`.
+    X, y, weight : arrays
+        Validation rows; y of shape (n_rows, n_outputs).
+    patience : int
+        Nodes to go on without a new best.
+
+    Yields
+    ------
+    tuple of State and float
+        The state and its root mean squared validation error.
+    """
+    xp = namespace(X)
+    total = float(xp.sum(weight)) * y.shape[1]
+    hidden = xp.empty((X.shape[0], 0), dtype=X.dtype, device=getattr(X, "device", None))
+    best, best_nodes = float("inf"), 0
+    for state in states:
+        new = state.nodes.take(range(hidden.shape[1], len(state.nodes)))
+        hidden = xp.concat([hidden, new.hidden(X)], axis=1)
+        error = y - hidden @ like(state.fit.output_weights, X)
+        rmse = float(np.sqrt(float(xp.sum(weight[:, None] * error * error)) / total))
+        if rmse < best:
+            best, best_nodes = rmse, len(state.nodes)
+        if state.stop is None and len(state.nodes) - best_nodes >= patience:
+            state = replace(state, stop=Stop.VALIDATION)
+        yield state, rmse
+        if state.stop is not None:
+            return
+
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class Round(Generic[Model]):
+    """One round of reweighting.
+
+    Parameters
+    ----------
+    model : object
+        What was built with `weight_used`.
+    weight_used : column of shape (n_rows,)
+        Inlier weights it was built with.
+    inlier_weight : column of shape (n_rows,)
+        Inlier weights that its residuals suggest.
+    evidence : column of shape (n_rows, n_outputs)
+        Those residuals.
+    """
+
+    model: Model
+    weight_used: Column
+    inlier_weight: Column
+    evidence: Column
+
+
+def reweight(
+    rows: Rows,
+    sample_weight: Column,
+    build: Callable[[int, Column], tuple[Model, Column]],
+    weighting: Weighting | Sequence[Weighting],
+    n_rounds: int,
+    *,
+    start: Column | None = None,
+    normalise: bool = True,
+) -> Iterator[Round[Model]]:
+    """Yield the rounds of: build with the present inlier weights, renew them from the errors.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    sample_weight : column of shape (n_rows,)
+        The caller's weights.
+    build : callable
+        From the round's number and the rows' weights (the caller's times the learned) to a
+        model and the residuals by which rows are judged.
+    weighting : Weighting or sequence of Weighting
+        Turns residuals into inlier weights; a sequence gives one for each round.
+    n_rounds : int
+        Number of builds.
+    start : column of shape (n_rows,) or None
+        Inlier weights of the first build; None believes every row.
+    normalise : bool
+        Scale inlier weights to mean one. Only a ridge of fixed size tells the difference.
+
+    Yields
+    ------
+    Round
+        After every build.
+    """
+    inlier_weight = filled(rows, 1.0, sample_weight) if start is None else start
+    for number in range(n_rounds):
+        model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
+        rule = weighting[min(number, len(weighting) - 1)] if _several(weighting) else weighting
+        renewed = rule.inlier_weight(rows, evidence, sample_weight)  # type: ignore[union-attr]
+        if normalise:
+            renewed = mean_one(rows, renewed, sample_weight)
+        yield Round(model, inlier_weight, renewed, evidence)
+        inlier_weight = renewed
+
+
+def _several(weighting: Any) -> bool:
+    return isinstance(weighting, Sequence)
+
+
+def _product(left: Array, right: Array) -> Array:
+    return left * right
+
+
+def mean_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
+    """Return inlier weights scaled to a weighted mean of one; ones where none is positive."""
+
+    def sums(theta: Array, w: Array) -> Totals:
+        xp = namespace(w)
+        return xp.sum(theta * w), xp.sum(w)
+
+    mass, count = (float(total) for total in rows.reduce(sums, inlier_weight, sample_weight))
+    if not mass > 0:
+        return filled(rows, 1.0, sample_weight)
+    return rows.map(lambda theta: theta * (count / mass), inlier_weight)
+
+
+def at_most_one(rows: Rows, inlier_weight: Column) -> Column:
+    """Return inlier weights scaled so that the largest is one, as users read them."""
+
+    def largest(a: Totals, b: Totals) -> Totals:
+        return (np.maximum(a[0], b[0]),)
+
+    (peak,) = rows.reduce(lambda t: (namespace(t).max(t),), inlier_weight, combine=largest)
+    # Dividing first may give 1 + 1e-16; the cap makes the promise exact.
+    return rows.map(lambda t: namespace(t).clip(t / float(peak), 0.0, 1.0), inlier_weight)

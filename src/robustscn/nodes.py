@@ -1,0 +1,222 @@
+"""Hidden nodes, `h = g(X w + b)`, and where their random parameters come from.
+
+A pool of candidates, one chosen node and a whole hidden layer are the same type, `Nodes`.
+Parameters are drawn by a NumPy generator on the host, keyed by (seed, round, node, scope)
+and never by the number of rows or by what was drawn before: every machine meets the same
+candidates, and a network continued from k nodes to m is the network grown to m at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, HostArray, like, namespace, to_host64
+
+
+def logistic(z: Array) -> Array:
+    """Return 1 / (1 + exp(-z)), accurate in the far tail and without overflow."""
+    xp = namespace(z)
+    limit = 700.0 if z.dtype == xp.float64 else 87.0
+    t = xp.exp(-xp.clip(z, -limit, None))
+    t += 1.0
+    return 1.0 / t
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "logistic": logistic,
+    "tanh": lambda z: namespace(z).tanh(z),
+    "relu": lambda z: namespace(z).clip(z, 0.0, None),
+    "identity": lambda z: z,
+}
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Hidden nodes that share an activation.
+
+    Parameters
+    ----------
+    weights : array of shape (n_features, n_nodes)
+        Input weights.
+    biases : array of shape (n_nodes,)
+        Biases.
+    activation : {"logistic", "tanh", "relu", "identity"}
+        The node's function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> node = Nodes(np.zeros((2, 1)), np.zeros(1))
+    >>> node.hidden(np.ones((3, 2))).tolist()
+    [[0.5], [0.5], [0.5]]
+    """
+
+    weights: Array
+    biases: Array
+    activation: str = "logistic"
+
+    def __len__(self) -> int:
+        return self.biases.shape[0]
+
+    def hidden(self, X: Array) -> Array:
+        """Return the nodes' outputs, shape (n_rows, n_nodes)."""
+        z = X @ self.weights
+        z += self.biases
+        return ACTIVATIONS[self.activation](z)
+
+    def beside(self, reference: Array) -> Nodes:
+        """Return host nodes as nodes with the array library, device and dtype of `reference`."""
+        return replace(
+            self, weights=like(self.weights, reference), biases=like(self.biases, reference)
+        )
+
+    def take(self, indices: Any) -> Nodes:
+        """Return the nodes with the given numbers, in that order."""
+        xp = namespace(self.biases)
+        chosen = like_index(indices, self.biases)
+        return replace(
+            self,
+            weights=xp.take(self.weights, chosen, axis=1),
+            biases=xp.take(self.biases, chosen, axis=0),
+        )
+
+    def joined(self, other: Nodes) -> Nodes:
+        """Return these nodes followed by the other ones."""
+        xp = namespace(self.biases)
+        return replace(
+            self,
+            weights=xp.concat([self.weights, other.weights], axis=1),
+            biases=xp.concat([self.biases, other.biases]),
+        )
+
+
+def like_index(indices: Any, reference: Array) -> Array:
+    """Return row or node numbers as an index array beside `reference`."""
+    xp = namespace(reference)
+    return xp.asarray(
+        [int(i) for i in indices], dtype=xp.int64, device=getattr(reference, "device", None)
+    )
+
+
+def pass_through(n_features: int, *, inputs: bool, constant: bool, reference: Array) -> Nodes:
+    """Return nodes that hand on the inputs (the direct link), a constant one (the bias), or both.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs.
+    inputs : bool
+        Whether to hand on the inputs.
+    constant : bool
+        Whether to add a node that is always one.
+    reference : array
+        Gives the array library, device and dtype.
+
+    Returns
+    -------
+    Nodes
+        With the identity as activation.
+    """
+    weights = np.hstack([np.eye(n_features)] * inputs + [np.zeros((n_features, 1))] * constant)
+    biases = np.concatenate([np.zeros(n_features)] * inputs + [np.ones(1)] * constant)
+    return Nodes(like(weights, reference), like(biases, reference), "identity")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where candidate nodes come from.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all draws.
+    n_features : int
+        Number of inputs.
+    scopes : tuple of float
+        Half widths of the intervals that the parameters are drawn from.
+    n_candidates : int
+        Pool size for each scope.
+    centres : None or array of shape (2, n_features)
+        None: biases are uniform in [-scope, scope], as in the literature. Otherwise the lower
+        and upper corner of the data: a point in the box is drawn and the bias puts the node's
+        steepest point there, so no candidate is wasted on a place without data.
+    activation : str
+        See `Nodes`.
+    """
+
+    seed: int
+    n_features: int
+    scopes: tuple[float, ...]
+    n_candidates: int
+    centres: HostArray | None = None
+    activation: str = "logistic"
+
+    def pool(self, scope: int, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
+        """Return the candidates for one place in the network.
+
+        Parameters
+        ----------
+        scope : int
+            Index into `scopes`.
+        reference : array
+            Gives the array library, device and dtype.
+        node : int
+            Number of nodes the network has so far.
+        round : int
+            Round of reweighting.
+
+        Returns
+        -------
+        Nodes
+            `n_candidates` of them.
+        """
+        rng = np.random.default_rng((self.seed, round, node, scope))
+        drawn = rng.uniform(-1.0, 1.0, size=(self.n_candidates, self.n_features + 1))
+        weights = self.scopes[scope] * drawn[:, :-1]
+        if self.centres is None:
+            biases = self.scopes[scope] * drawn[:, -1]
+        else:
+            low, high = self.centres
+            points = rng.uniform(size=weights.shape) * (high - low) + low
+            biases = -np.sum(weights * points, axis=1)
+        return Nodes(like(weights.T, reference), like(biases, reference), self.activation)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A fitted network, kept on the host so that it goes wherever its file goes.
+
+    Parameters
+    ----------
+    layers : tuple of Nodes
+        Groups of hidden nodes, side by side.
+    output_weights : array of shape (n_nodes, n_outputs)
+        Output weights.
+    """
+
+    layers: tuple[Nodes, ...]
+    output_weights: HostArray
+
+    def output(self, X: Array) -> Array:
+        """Return the network's output for a block of inputs, shape (n_rows, n_outputs)."""
+        layers = tuple(layer.beside(X) for layer in self.layers)
+        return hidden_of(layers, X) @ like(self.output_weights, X)
+
+
+def hidden_of(layers: tuple[Nodes, ...], X: Array) -> Array:
+    """Return the outputs of several groups of nodes side by side."""
+    if len(layers) == 1:
+        return layers[0].hidden(X)
+    return namespace(X).concat([layer.hidden(X) for layer in layers], axis=1)
+
+
+def network(layers: tuple[Nodes, ...], output_weights: HostArray) -> Network:
+    """Return the network with its nodes copied to the host."""
+    return Network(
+        tuple(replace(n, weights=to_host64(n.weights), biases=to_host64(n.biases)) for n in layers),
+        output_weights,
+    )

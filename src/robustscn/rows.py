@@ -1,0 +1,261 @@
+"""Where the training rows live: the only questions the algorithm may ask of them.
+
+A column is anything with one entry for each row (inputs, targets, weights, residuals, a
+stack of orthogonal columns). `map` makes new columns, `reduce` sums small arrays over the
+rows, `sweep` does both in one reading of the data. Functions passed in see aligned blocks
+of rows and nothing else, so the same algorithm runs on one machine's memory, on a device
+and on a cluster; only the class that implements `Rows` differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from array_api_compat import device
+
+from ._arrays import Array, HostArray, histogram, namespace, to_host64
+
+Column = Any
+Totals = tuple[HostArray, ...]
+
+
+def added(left: Totals, right: Totals) -> Totals:
+    """Combine two partial results by adding them."""
+    return tuple(a + b for a, b in zip(left, right, strict=True))
+
+
+class Rows(Protocol):
+    """Aligned columns of training rows."""
+
+    n_rows: int
+
+    def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any: ...
+
+    def reduce(
+        self,
+        fn: Callable[..., tuple[Array, ...]],
+        *columns: Column,
+        width: int = 1,
+        combine: Callable[[Totals, Totals], Totals] = added,
+    ) -> Totals: ...
+
+    def sweep(
+        self, fn: Callable[..., Any], *columns: Column, width: int = 1
+    ) -> tuple[Any, Totals]: ...
+
+    def stack(self, reference: Column, capacity: int) -> ColumnStack: ...
+
+
+@dataclass(frozen=True)
+class ColumnStack:
+    """Append-only columns of which every shorter version stays valid.
+
+    Columns are contiguous and share one buffer. Appending to the newest version writes into
+    the buffer; appending to an older one, whose next columns are taken, copies first.
+
+    Parameters
+    ----------
+    buffer : array of shape (capacity, n_rows)
+        The shared storage, one column of the matrix in each row.
+    width : int
+        How many columns this version has.
+    claimed : list of int
+        One number shared by all versions: how many columns of the buffer are in use.
+    """
+
+    buffer: Array
+    width: int
+    claimed: list[int]
+
+    def block(self, start: int, stop: int) -> Array:
+        """Return rows `start` to `stop` as an array of shape (stop - start, width)."""
+        return self.buffer[: self.width, start:stop].T
+
+    def appended(self, columns: Array) -> ColumnStack:
+        """Return a stack with the columns, an array of shape (n_rows, k), added."""
+        xp = namespace(self.buffer)
+        stop = self.width + columns.shape[1]
+        capacity, n_rows = self.buffer.shape
+        buffer, claimed = self.buffer, self.claimed
+        if self.width < claimed[0] or stop > capacity:
+            buffer = xp.empty(
+                (max(stop, min(2 * capacity, stop + 64)), n_rows),
+                dtype=buffer.dtype,
+                device=device(buffer),
+            )
+            buffer[: self.width, :] = self.buffer[: self.width, :]
+            claimed = [self.width]
+        buffer[self.width : stop, :] = columns.T
+        claimed[0] = stop
+        return ColumnStack(buffer, stop, claimed)
+
+
+@dataclass(frozen=True)
+class LocalRows:
+    """Rows in one memory, read in blocks small enough to stay in cache.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    block_bytes : int
+        Bound on one temporary array of a block: rows times `width` times the item size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = LocalRows(3)
+    >>> rows.reduce(lambda x: (x.sum(),), np.array([1.0, 2.0, 3.0]))
+    (array(6.),)
+    """
+
+    n_rows: int
+    block_bytes: int = 2**21
+
+    def _blocks(self, columns: tuple[Column, ...], width: int) -> Iterator[tuple[Any, ...]]:
+        step = max(1, self.block_bytes // (8 * width))
+        for start in range(0, self.n_rows, step):
+            stop = min(start + step, self.n_rows)
+            yield start, stop, [_block(column, start, stop) for column in columns]
+
+    def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any:
+        """Return the column, or tuple of columns, that `fn` makes of each block."""
+        return self.sweep(lambda *blocks: (fn(*blocks), ()), *columns, width=width)[0]
+
+    def reduce(
+        self,
+        fn: Callable[..., tuple[Array, ...]],
+        *columns: Column,
+        width: int = 1,
+        combine: Callable[[Totals, Totals], Totals] = added,
+    ) -> Totals:
+        """Return what `fn` makes of each block, combined over the blocks on the host."""
+        totals: Totals | None = None
+        for _, _, blocks in self._blocks(columns, width):
+            part = tuple(to_host64(value) for value in fn(*blocks))
+            totals = part if totals is None else combine(totals, part)
+        assert totals is not None, "there is at least one row"
+        return totals
+
+    def sweep(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> tuple[Any, Totals]:
+        """Return new columns and sums: `fn` gives (column or tuple of columns, tuple of sums)."""
+        made: Any = None
+        totals: Totals | None = None
+        for start, stop, blocks in self._blocks(columns, width):
+            new, partial = fn(*blocks)
+            part = tuple(to_host64(value) for value in partial)
+            totals = part if totals is None else added(totals, part)
+            if stop - start == self.n_rows:
+                return new, totals
+            several = isinstance(new, tuple)
+            news = new if several else (new,)
+            if made is None:
+                made = tuple(_room_for(value, self.n_rows) for value in news)
+            for target, value in zip(made, news, strict=True):
+                target[start:stop, ...] = value
+        assert totals is not None, "there is at least one row"
+        return (made if several else made[0]), totals
+
+    def stack(self, reference: Column, capacity: int) -> ColumnStack:
+        """Return an empty stack of columns with the library and dtype of `reference`."""
+        xp = namespace(reference)
+        buffer = xp.empty((capacity, self.n_rows), dtype=reference.dtype, device=device(reference))
+        return ColumnStack(buffer, 0, [0])
+
+
+def _block(column: Column, start: int, stop: int) -> Array:
+    if isinstance(column, ColumnStack):
+        return column.block(start, stop)
+    return column[start:stop, ...]
+
+
+def _room_for(block: Array, n_rows: int) -> Array:
+    xp = namespace(block)
+    return xp.empty((n_rows, *block.shape[1:]), dtype=block.dtype, device=device(block))
+
+
+def filled(rows: Rows, value: float, reference: Column) -> Column:
+    """Return a column of one constant with the library and dtype of `reference`."""
+    return rows.map(
+        lambda block: namespace(block).full(
+            (block.shape[0],), value, dtype=block.dtype, device=device(block)
+        ),
+        reference,
+    )
+
+
+def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
+    """Return the smallest value up to which at least `share` of the total weight lies.
+
+    Bins are refined around the answer until one distinct value is left in them. Only sums and
+    extremes over the rows are needed, the answer is exact, and weight k is k times the row.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    values : column of shape (n_rows,)
+        The numbers, finite.
+    weight : column of shape (n_rows,)
+        Weights, none negative, not all zero.
+    share : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    float
+        The weighted quantile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantile(LocalRows(3), np.array([5.0, 1.0, 9.0]), np.ones(3), 0.5)
+    5.0
+    """
+    n_bins = 512
+
+    def bins(block: Array, w: Array, low: float, high: float) -> Array:
+        # 0: below low; 1 .. n_bins: between low and high; n_bins + 1: above; -1: no weight.
+        xp = namespace(block)
+        inside = xp.clip(xp.floor((block - low) * (n_bins / (high - low))), 0, n_bins - 1) + 1
+        inside = xp.where(block < low, xp.zeros_like(block), inside)
+        inside = xp.where(block > high, xp.full_like(block, n_bins + 1), inside)
+        return xp.where(w > 0, inside, xp.full_like(block, -1))
+
+    def extent(block: Array, w: Array, wanted: Callable[[Array, Array], Array]) -> Totals:
+        xp = namespace(block)
+        counted, infinite = wanted(block, w), xp.full_like(block, float("inf"))
+        return (
+            xp.min(xp.where(counted, block, infinite)),
+            xp.max(xp.where(counted, block, -infinite)),
+        )
+
+    def widest(left: Totals, right: Totals) -> Totals:
+        return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
+
+    def extremes(wanted: Callable[[Array, Array], Array]) -> tuple[float, float]:
+        low, high = rows.reduce(
+            lambda block, w: extent(block, w, wanted), values, weight, combine=widest
+        )
+        return float(low), float(high)
+
+    low, high = extremes(lambda block, w: w > 0)
+    while low < high and np.isfinite(n_bins / (high - low)):
+        edges = (low, high)
+
+        def masses(block: Array, w: Array, edges: tuple[float, float] = edges) -> Totals:
+            index = namespace(block).astype(bins(block, w, *edges) + 1, namespace(block).int64)
+            return (histogram(index, w, n_bins + 3),)
+
+        (mass,) = rows.reduce(masses, values, weight)
+        reached = np.cumsum(mass[1:])
+        # Summed weights round; a share met to the last digit counts as met.
+        hit = int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-13)))
+        hit = min(max(hit, 1), n_bins)
+        low, high = extremes(
+            lambda block, w, hit=hit, edges=edges: bins(block, w, *edges) == hit  # type: ignore[misc]
+        )
+    return high

@@ -1,0 +1,258 @@
+"""The supervisory inequality: which of the drawn candidates may become the next node.
+
+With residuals e, weights w and a candidate's output h, the gain of output q is
+
+    (e_q' W h)^2 / (h' W h),
+
+a lower bound on how far the weighted squared error falls when h joins the network. A
+candidate is admissible at contraction r if each gain is at least (1 - r - mu_L) e_q' W e_q,
+mu_L = (1 - r) / (L + 1); among the admissible ones the largest summed gain is taken. For a
+given r this is the paper's score up to a constant, so the sums over the rows are computed
+once and r is relaxed for free. The `exact` rule replaces h' W h by the part of it that is
+orthogonal to the nodes already there, which makes the bound the decrease itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._arrays import Array, HostArray
+from .nodes import Nodes
+from .rows import Column, Rows
+
+
+@dataclass(frozen=True)
+class PoolSums:
+    """All that the choice needs to know of a pool: sums over the training rows.
+
+    Parameters
+    ----------
+    dots : array of shape (n_outputs, n_candidates)
+        e' W h.
+    squares : array of shape (n_candidates,)
+        h' W h.
+    remainders : array of shape (n_candidates,)
+        The part of `squares` that is orthogonal to the network's nodes; `squares` itself
+        where that was not asked for.
+    """
+
+    dots: HostArray
+    squares: HostArray
+    remainders: HostArray
+
+    def take(self, indices: HostArray) -> PoolSums:
+        """Return the sums of some of the candidates."""
+        return PoolSums(self.dots[:, indices], self.squares[indices], self.remainders[indices])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Candidates taken from a pool, in the order in which they were taken.
+
+    Parameters
+    ----------
+    indices : tuple of int
+        Their numbers in the pool.
+    contraction : float
+        The contraction r at which they were admissible.
+    """
+
+    indices: tuple[int, ...]
+    contraction: float
+
+
+def pool_sums(rows: Rows, X: Column, residuals: Column, weight: Column, pool: Nodes) -> PoolSums:
+    """Return the pool's sums for the paper's rule.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, residuals, weight : columns
+        Inputs, residuals of shape (n_rows, n_outputs), weights.
+    pool : Nodes
+        The candidates.
+
+    Returns
+    -------
+    PoolSums
+        Its `remainders` are its `squares`.
+    """
+
+    def sums(x: Array, e: Array, w: Array) -> tuple[Array, ...]:
+        h = pool.hidden(x)
+        column = w[:, None]
+        dots = (e * column).T @ h
+        h *= h
+        return dots, (column.T @ h)[0, :]
+
+    dots, squares = rows.reduce(sums, X, residuals, weight, width=len(pool))
+    return PoolSums(dots, squares, squares)
+
+
+def pool_sums_exact(
+    rows: Rows,
+    X: Column,
+    residuals: Column,
+    weight: Column,
+    pool: Nodes,
+    basis: Column,
+    ridge: float,
+) -> tuple[PoolSums, HostArray]:
+    """Return the pool's sums with remainders, and the orthogonal parts' inner products.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, residuals, weight : columns
+        Inputs, residuals of shape (n_rows, n_outputs), weights.
+    pool : Nodes
+        The candidates.
+    basis : column
+        Orthonormal columns that span the network's nodes.
+    ridge : float
+        Penalty on squared output weights; it lengthens each candidate.
+
+    Returns
+    -------
+    sums : PoolSums
+        With true remainders.
+    gram : array of shape (n_candidates, n_candidates)
+        Inner products of the candidates' parts orthogonal to the basis.
+    """
+
+    def sums(x: Array, e: Array, w: Array, p: Array) -> tuple[Array, ...]:
+        h = pool.hidden(x)
+        weighted = h * w[:, None]
+        return e.T @ weighted, h.T @ weighted, p.T @ weighted
+
+    dots, gram, cross = rows.reduce(sums, X, residuals, weight, basis, width=2 * len(pool))
+    squares = np.diagonal(gram).copy()
+    gram = gram - cross.T @ cross + ridge * np.eye(len(pool))
+    # Cancellation may leave a dependent candidate's remainder at or below zero.
+    floor = 1e-14 * squares
+    remainders = np.maximum(np.diagonal(gram), floor)
+    return PoolSums(dots, squares, remainders), gram
+
+
+def gains(sums: PoolSums) -> HostArray:
+    """Return the gain of each candidate for each output, shape (n_outputs, n_candidates)."""
+    usable = sums.remainders > 0
+    return np.where(usable, sums.dots**2 / np.where(usable, sums.remainders, 1.0), 0.0)
+
+
+def admissible(gain: HostArray, energy: HostArray, contraction: float, n_nodes: int) -> HostArray:
+    """Return which candidates satisfy the supervisory inequality.
+
+    Parameters
+    ----------
+    gain : array of shape (n_outputs, n_candidates)
+        From `gains`.
+    energy : array of shape (n_outputs,)
+        Weighted squared error e_q' W e_q of each output.
+    contraction : float
+        r.
+    n_nodes : int
+        L, counting the node that is sought.
+
+    Returns
+    -------
+    bool array of shape (n_candidates,)
+        The mask.
+    """
+    mu = (1.0 - contraction) / (n_nodes + 1)
+    # A gain of exactly nothing satisfies the inequality where there is no error left; such a
+    # node would be of no use.
+    enough = gain >= ((1.0 - contraction - mu) * energy)[:, None]
+    return np.all(enough, axis=0) & (np.sum(gain, axis=0) > 0)
+
+
+def ranked(
+    gain: HostArray, energy: HostArray, contractions: Sequence[float], n_nodes: int
+) -> tuple[HostArray, float] | None:
+    """Return the admissible candidates, largest gain first, at the first r that admits any.
+
+    Parameters
+    ----------
+    gain : array of shape (n_outputs, n_candidates)
+        From `gains`.
+    energy : array of shape (n_outputs,)
+        Weighted squared error of each output.
+    contractions : sequence of float
+        Values of r to try, the most demanding first.
+    n_nodes : int
+        L, counting the node that is sought.
+
+    Returns
+    -------
+    None or (int array, float)
+        Candidates' numbers in order and the r that admitted them; None if none did.
+    """
+    for contraction in contractions:
+        allowed = np.flatnonzero(admissible(gain, energy, contraction, n_nodes))
+        if allowed.size:
+            order = np.argsort(-np.sum(gain[:, allowed], axis=0), kind="stable")
+            return allowed[order], contraction
+    return None
+
+
+def chosen_block(
+    sums: PoolSums,
+    gram: HostArray,
+    energy: HostArray,
+    contraction: float,
+    n_nodes: int,
+    size: int,
+    *,
+    exact: bool,
+) -> tuple[int, ...]:
+    """Return up to `size` candidates that are useful together.
+
+    Each is chosen as if the ones before it were already in the network: their share is taken
+    out of the residual and of the other candidates, so near copies of a chosen node lose
+    their gain. Each satisfies the inequality at its turn.
+
+    Parameters
+    ----------
+    sums : PoolSums
+        With true remainders.
+    gram : array of shape (n_candidates, n_candidates)
+        From `pool_sums_exact`.
+    energy : array of shape (n_outputs,)
+        Weighted squared error of each output.
+    contraction : float
+        r.
+    n_nodes : int
+        L, counting the first node that is sought.
+    size : int
+        How many to take at most.
+    exact : bool
+        Whether candidates are ranked by the exact decrease.
+
+    Returns
+    -------
+    tuple of int
+        Numbers in the order taken.
+    """
+    dots, gram, energy = sums.dots.copy(), gram.copy(), energy.copy()
+    taken: list[int] = []
+    for turn in range(size):
+        remainders = np.maximum(np.diagonal(gram), 1e-14 * sums.squares)
+        gain = gains(PoolSums(dots, sums.squares, remainders if exact else sums.squares))
+        gain[:, taken] = 0.0
+        allowed = admissible(gain, energy, contraction, n_nodes + turn)
+        allowed &= remainders > 1e-10 * sums.squares
+        if not allowed.any():
+            break
+        best = int(np.argmax(np.where(allowed, np.sum(gain, axis=0), -np.inf)))
+        taken.append(best)
+        direction = gram[:, best] / np.sqrt(remainders[best])
+        coefficient = dots[:, best] / np.sqrt(remainders[best])
+        dots -= np.outer(coefficient, direction)
+        gram -= np.outer(direction, direction)
+        energy = np.maximum(energy - coefficient**2, 0.0)
+    return tuple(taken)

@@ -1,0 +1,421 @@
+"""Weighted least squares for the output weights, one column at a time or all at once.
+
+The growing network keeps columns P = H R^-1 that are orthonormal in the inner product of the
+weights, P' W P = I. They are never multiplied by the square root of the weights, so rows of
+weight zero have residuals too. Appending a node costs one orthogonalisation against P,
+O(N L), repeated once because a single pass loses orthogonality on nearly dependent nodes.
+From P follow, with running sums, the residuals y - P P' W y, the leverage w_i |P_i|^2 and
+the leave-one-out residuals e_i / (1 - leverage_i).
+
+A ridge is a row sqrt(ridge) below each column of H. Those rows are few, live on the host, and
+take part in every inner product, so all of the above stays exact with a ridge.
+
+Networks whose nodes are given at once are solved from the triangular factor of [H | y],
+which adds up over row blocks without squaring the condition number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from ._arrays import Array, HostArray, eps, like, namespace
+from .nodes import Nodes
+from .rows import Column, ColumnStack, Rows, Totals, filled
+
+
+class Fit(Protocol):
+    """What every way of solving gives."""
+
+    @property
+    def output_weights(self) -> HostArray: ...
+    @property
+    def residuals(self) -> Column: ...
+    @property
+    def leverage(self) -> Column | None: ...
+
+
+@dataclass(frozen=True)
+class Orthogonal:
+    """Least squares over all nodes so far (SC-III), by appended orthonormal columns.
+
+    Parameters
+    ----------
+    basis : ColumnStack
+        P, orthonormal in the weighted inner product together with `ridge_basis`.
+    ridge_basis : array of shape (n_nodes, n_nodes)
+        The ridge's rows of the orthonormal columns.
+    triangle : array of shape (n_nodes, n_nodes)
+        R.
+    coefficients : array of shape (n_nodes, n_outputs)
+        Coordinates of y in the basis.
+    residuals : column of shape (n_rows, n_outputs)
+        y minus the network's output.
+    ridge_residuals : array of shape (n_nodes, n_outputs)
+        The residuals' ridge rows.
+    leverage : column of shape (n_rows,)
+        Diagonal of the hat matrix.
+    ridge : float
+        Penalty on the squared output weights.
+    """
+
+    basis: ColumnStack
+    ridge_basis: HostArray
+    triangle: HostArray
+    coefficients: HostArray
+    residuals: Column
+    ridge_residuals: HostArray
+    leverage: Column
+    ridge: float
+
+    @property
+    def output_weights(self) -> HostArray:
+        """Output weights of shape (n_nodes, n_outputs)."""
+        return self.first_output_weights(self.triangle.shape[0])
+
+    def first_output_weights(self, n_nodes: int) -> HostArray:
+        """Return the output weights that the network had when it had `n_nodes`."""
+        if n_nodes == 0:
+            return self.coefficients[:0]
+        return solve_triangular(
+            self.triangle[:n_nodes, :n_nodes], self.coefficients[:n_nodes], check_finite=False
+        )
+
+
+def no_nodes(rows: Rows, y: Column, *, capacity: int, ridge: float = 0.0) -> Orthogonal:
+    """Return the fit of a network without nodes: its residuals are the targets."""
+    m = y.shape[1]
+    return Orthogonal(
+        basis=rows.stack(y, capacity),
+        ridge_basis=np.zeros((0, 0)),
+        triangle=np.zeros((0, 0)),
+        coefficients=np.zeros((0, m)),
+        residuals=y,
+        ridge_residuals=np.zeros((0, m)),
+        leverage=filled(rows, 0.0, y),
+        ridge=ridge,
+    )
+
+
+def appended(
+    rows: Rows, X: Column, weight: Column, fit: Orthogonal, nodes: Nodes
+) -> Orthogonal | None:
+    """Return the fit with a block of nodes added.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, weight : columns
+        Inputs and weights.
+    fit : Orthogonal
+        The fit so far.
+    nodes : Nodes
+        New nodes.
+
+    Returns
+    -------
+    Orthogonal or None
+        Least squares over all nodes; None if the new nodes are, to rounding, combinations of
+        each other and the network's. The basis is read three times, whatever the number of
+        new nodes.
+    """
+    k, new = fit.triangle.shape[0], len(nodes)
+    ridge_basis = np.vstack([fit.ridge_basis, np.zeros((new, k))])
+    low = np.vstack([np.zeros((k, new)), np.sqrt(fit.ridge) * np.eye(new)])
+
+    def overlap(x: Array, w: Array, p: Array) -> tuple[Array, ...]:
+        h = nodes.hidden(x)
+        weighted = h * w[:, None]
+        return p.T @ weighted, namespace(h).sum(h * weighted, axis=0)
+
+    first, squares = rows.reduce(overlap, X, weight, fit.basis, width=k + new)
+    low = low - ridge_basis @ first
+
+    def project(x: Array, w: Array, p: Array) -> tuple[Array, Totals]:
+        h = nodes.hidden(x) - p @ like(first, p)
+        weighted = h * w[:, None]
+        return h, (p.T @ weighted, h.T @ weighted)
+
+    columns, (second, gram) = rows.sweep(project, X, weight, fit.basis, width=k + new)
+    second = second + ridge_basis.T @ low
+    gram = gram + low.T @ low - second.T @ second
+    low = low - ridge_basis @ second
+    whitening = _whitening(gram, (100 * eps(fit.residuals)) ** 2 * (squares + fit.ridge))
+    if whitening is None:
+        return None
+    inverse, upper = whitening
+    low = low @ inverse
+
+    def normalise(h: Array, w: Array, p: Array) -> tuple[Array, Totals]:
+        h = (h - p @ like(second, p)) @ like(inverse, p)
+        return h, (h.T @ (h * w[:, None]),)
+
+    columns, (gram,) = rows.sweep(normalise, columns, weight, fit.basis, width=k + new)
+    whitening = _whitening(gram + low.T @ low, np.full(new, 0.5))
+    if whitening is None:
+        return None
+    inverse, correction = whitening
+    low = low @ inverse
+    (dots,) = rows.reduce(lambda h, w, e: (h.T @ (e * w[:, None]),),
+                          columns, weight, fit.residuals, width=new)  # fmt: skip
+    ridge_residuals = np.vstack([fit.ridge_residuals, np.zeros((new, dots.shape[1]))])
+    coefficients = inverse.T @ dots + low.T @ ridge_residuals
+
+    def update(h: Array, w: Array, e: Array, leverage: Array) -> tuple[Array, ...]:
+        h = h @ like(inverse, h)
+        own = w * namespace(h).sum(h * h, axis=1)
+        return h, e - h @ like(coefficients, h), leverage + own
+
+    columns, residuals, leverage = rows.map(
+        update, columns, weight, fit.residuals, fit.leverage, width=new
+    )
+    return replace(
+        fit,
+        basis=fit.basis.appended(columns),
+        ridge_basis=np.hstack([ridge_basis, low]),
+        triangle=np.block(
+            [[fit.triangle, first + second], [np.zeros((new, k)), correction @ upper]]
+        ),
+        coefficients=np.vstack([fit.coefficients, coefficients]),
+        residuals=residuals,
+        ridge_residuals=ridge_residuals - low @ coefficients,
+        leverage=leverage,
+    )
+
+
+def _whitening(gram: HostArray, least: HostArray) -> tuple[HostArray, HostArray] | None:
+    """Return T^-1 and T with T'T = gram; None if a squared pivot is under its `least`."""
+    try:
+        upper = cholesky(gram, check_finite=False)
+    except LinAlgError:
+        return None
+    if not np.all(np.diagonal(upper) ** 2 > least):
+        return None
+    return solve_triangular(upper, np.eye(len(upper)), check_finite=False), upper
+
+
+def leave_one_out(residuals: Array, leverage: Array) -> Array:
+    """Return what the residuals would be had each row been left out of its own fit.
+
+    Parameters
+    ----------
+    residuals : array of shape (n_rows, n_outputs)
+        Residuals.
+    leverage : array of shape (n_rows,)
+        Diagonal of the hat matrix.
+
+    Returns
+    -------
+    array of shape (n_rows, n_outputs)
+        e_i / (1 - leverage_i). A row that alone determines a direction has leverage one; its
+        divisor is held at 1e-3, since the quotient of two rounding errors says nothing.
+    """
+    xp = namespace(residuals)
+    return residuals / xp.clip(1.0 - leverage, 1e-3, None)[:, None]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A fit whose older output weights stay: SC-I, SC-II.
+
+    Parameters
+    ----------
+    output_weights : array of shape (n_nodes, n_outputs)
+        Output weights.
+    residuals : column of shape (n_rows, n_outputs)
+        y minus the network's output.
+    leverage : None
+        Not defined here.
+    """
+
+    output_weights: HostArray
+    residuals: Column
+    leverage: None = None
+
+
+def newest_only(rows: Rows, X: Column, weight: Column, fit: Fixed, node: Nodes) -> Fixed:
+    """Return the fit with one node added and only its output weight set (SC-I)."""
+
+    def sums(x: Array, w: Array, e: Array) -> tuple[Array, ...]:
+        h = node.hidden(x)
+        weighted = h * w[:, None]
+        return weighted.T @ e, weighted.T @ h
+
+    dots, square = rows.reduce(sums, X, weight, fit.residuals)
+    new = dots / square
+    return Fixed(
+        np.vstack([fit.output_weights, new]),
+        rows.map(lambda x, e: e - node.hidden(x) @ like(new, x), X, fit.residuals),
+    )
+
+
+def window(rows: Rows, X: Column, weight: Column, fit: Fixed, nodes: Nodes, size: int) -> Fixed:
+    """Return the fit with the last of `nodes` added and the last `size` refitted (SC-II).
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, weight : columns
+        Inputs and weights.
+    fit : Fixed
+        The fit before the last of the nodes.
+    nodes : Nodes
+        All nodes of the network, the new one last.
+    size : int
+        How many of the newest nodes are refitted.
+
+    Returns
+    -------
+    Fixed
+        Output weights older than the window are unchanged.
+    """
+    start = max(0, len(nodes) - size)
+    recent = nodes.take(range(start, len(nodes)))
+    known = np.vstack([fit.output_weights[start:], np.zeros_like(fit.output_weights[:1])])
+    if fit.output_weights.shape[0] == 0:
+        known = np.zeros((1, fit.residuals.shape[1]))
+    freed = rows.map(lambda x, e: e + recent.hidden(x) @ like(known, x),
+                     X, fit.residuals, width=len(recent))  # fmt: skip
+    solution = least_squares(rows, X, freed, weight, recent.hidden, len(recent))
+    return Fixed(
+        np.vstack([fit.output_weights[:start], solution.output_weights]), solution.residuals
+    )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Least squares over nodes that were all given at once.
+
+    Parameters
+    ----------
+    output_weights : array of shape (n_columns, n_outputs)
+        Output weights, of minimal norm where they are not unique.
+    residuals : column of shape (n_rows, n_outputs)
+        y minus the network's output.
+    leverage : column of shape (n_rows,)
+        Diagonal of the hat matrix.
+    """
+
+    output_weights: HostArray
+    residuals: Column
+    leverage: Column
+
+
+def triangular_factor(
+    rows: Rows, X: Column, y: Column, weight: Column, hidden: Callable[[Array], Array], width: int
+) -> HostArray:
+    """Return R of the orthogonal factorisation of sqrt(W) [H | y].
+
+    Its leading columns are the factor for fewer nodes, so one reading of the rows serves all
+    network sizes.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, y, weight : columns
+        Inputs, targets of shape (n_rows, n_outputs), weights.
+    hidden : callable
+        Makes hidden columns of a block of inputs.
+    width : int
+        How many it makes.
+
+    Returns
+    -------
+    array of shape (k, width + n_outputs)
+        Upper triangular, k at most width + n_outputs.
+    """
+
+    def triangle(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        xp = namespace(x)
+        block = xp.concat([hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
+        return (xp.linalg.qr(block, mode="reduced")[1],)
+
+    def merged(left: Totals, right: Totals) -> Totals:
+        return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
+
+    # Blocks much taller than wide: the merging costs width^3 for each.
+    (factor,) = rows.reduce(triangle, X, y, weight, width=width + y.shape[1], combine=merged)
+    return factor
+
+
+def least_squares(
+    rows: Rows,
+    X: Column,
+    y: Column,
+    weight: Column,
+    hidden: Callable[[Array], Array],
+    width: int,
+    *,
+    ridge: float = 0.0,
+) -> Solution:
+    """Return the output weights that minimise the weighted squared error plus a ridge.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, y, weight : columns
+        Inputs, targets of shape (n_rows, n_outputs), weights.
+    hidden : callable
+        Makes hidden columns of a block of inputs.
+    width : int
+        How many it makes.
+    ridge : float
+        Penalty on the squared output weights.
+
+    Returns
+    -------
+    Solution
+        Without a ridge, directions whose singular value is under 1000 rounding units of the
+        largest are left out: the pseudo-inverse with a cut-off that is the same for every
+        array library and number of rows.
+    """
+    factor = triangular_factor(rows, X, y, weight, hidden, width)
+    output_weights, whitener = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(y))
+
+    def rest(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        h = hidden(x)
+        white = h @ like(whitener, h)
+        leverage = w * namespace(h).sum(white * white, axis=1)
+        return t - h @ like(output_weights, h), leverage
+
+    residuals, leverage = rows.map(rest, X, y, weight, width=2 * width)
+    return Solution(output_weights, residuals, leverage)
+
+
+def solved_triangle(
+    factor: HostArray, width: int, *, ridge: float, cutoff: float
+) -> tuple[HostArray, HostArray]:
+    """Return output weights and a square root of the inverse of H' W H + ridge.
+
+    Parameters
+    ----------
+    factor : array of shape (k, n_columns + n_outputs)
+        From `triangular_factor`.
+    width : int
+        How many of its leading columns are hidden columns.
+    ridge : float
+        Penalty on the squared output weights.
+    cutoff : float
+        Singular values below this share of the largest count as zero if there is no ridge.
+
+    Returns
+    -------
+    output_weights : array of shape (width, n_outputs)
+        The minimiser of smallest norm.
+    whitener : array of shape (width, rank)
+        B with B B' the (pseudo-)inverse of H' W H + ridge.
+    """
+    left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
+    keep = singular > cutoff * singular[0] if ridge == 0 else singular > 0
+    left, singular, right = left[:, keep], singular[keep], right[keep]
+    whitener = right.T / np.sqrt(singular**2 + ridge)
+    shrunk = singular / np.sqrt(singular**2 + ridge)
+    return whitener @ (shrunk[:, None] * (left.T @ factor[:, width:])), whitener
