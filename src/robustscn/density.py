@@ -1,4 +1,4 @@
-"""Kernel density of the residuals at the residuals: how ordinary is each row's error?
+"""Kernel density of the residuals at the residuals: how ordinary each row's error is.
 
     density_i = 1 / (bandwidth V) sum_k v_k K(|e_i - e_k| / bandwidth),  V = sum_k v_k
 
@@ -97,11 +97,10 @@ def _summed(
 
     def sums(e: Array) -> Array:
         xp = namespace(e)
-        squared = None
+        squared = 0.0
         for q in range(centres.shape[1]):
             difference = (e[:, q][:, None] - like(centres[:, q], e)[None, :]) / bandwidth
-            difference *= difference
-            squared = difference if squared is None else squared + difference
+            squared = squared + difference * difference
         kernels = xp.exp(-0.5 * squared)
         return kernels @ like(counts * (_PEAK / (bandwidth * count)), e)
 
@@ -111,7 +110,7 @@ def _summed(
 def _binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> Column:
     """Return the densities of one output by linear binning, convolution and interpolation."""
     spacing = bandwidth / POINTS_PER_BANDWIDTH
-    low, size = _grid(rows, residuals, weight, bandwidth, spacing)
+    low, size = _grid(rows, residuals, bandwidth, spacing)
 
     def place(e: Array) -> tuple[Array, Array, Array]:
         xp = namespace(e)
@@ -142,9 +141,7 @@ def _binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> 
     return rows.map(interpolated, residuals)
 
 
-def _grid(
-    rows: Rows, residuals: Column, weight: Column, bandwidth: float, spacing: float
-) -> tuple[float, int]:
+def _grid(rows: Rows, residuals: Column, bandwidth: float, spacing: float) -> tuple[float, int]:
     """Return the grid's first point and its size.
 
     Residuals further than `FURTHEST_BANDWIDTHS` from the mean of the middle lie outside: they
@@ -172,11 +169,8 @@ def _convolved(mass: HostArray, bandwidth: float, spacing: float) -> HostArray:
     width = np.sqrt(bandwidth**2 - spacing**2 / 3.0)
     half = int(np.ceil(9.0 * width / spacing))
     offsets = np.arange(-half, half + 1) * (spacing / width)
-    return (
-        np.convolve(mass, _PEAK / width * np.exp(-0.5 * offsets**2), mode="same")
-        if (len(mass) > 2 * half)
-        else np.convolve(mass, _PEAK / width * np.exp(-0.5 * offsets**2))[half : half + len(mass)]
-    )
+    kernel = _PEAK / width * np.exp(-0.5 * offsets**2)
+    return np.convolve(mass, kernel)[half : half + len(mass)]
 
 
 def silverman(scale: float, count: float) -> float:

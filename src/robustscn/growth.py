@@ -12,11 +12,11 @@ raises: a network that cannot go on carries the reason in `stop`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce as fold
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -70,6 +70,11 @@ class Problem:
             return ((w[None, :] @ (e * e))[0, :],)
 
         return self.rows.reduce(squares, residuals, self.weight)[0]
+
+    def rounding(self) -> float:
+        """Return the size of a residual that is told from zero no more."""
+        divisor = self.total_weight() * self.y.shape[1]
+        return 1e3 * eps(self.y) * float(np.sqrt(self.energy(self.y).sum() / divisor))
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
@@ -333,11 +338,12 @@ def reweight(
     rows: Rows,
     sample_weight: Column,
     build: Callable[[int, Column], tuple[Model, Column]],
-    weighting: Weighting | Sequence[Weighting],
+    weighting: Weighting,
     n_rounds: int,
     *,
     start: Column | None = None,
     normalise: bool = True,
+    negligible: float = 0.0,
 ) -> Iterator[Round[Model]]:
     """Yield the rounds of: build with the present inlier weights, renew them from the errors.
 
@@ -350,14 +356,17 @@ def reweight(
     build : callable
         From the round's number and the rows' weights (the caller's times the learned) to a
         model and the residuals by which rows are judged.
-    weighting : Weighting or sequence of Weighting
-        Turns residuals into inlier weights; a sequence gives one for each round.
+    weighting : Weighting
+        Turns residuals into inlier weights.
     n_rounds : int
         Number of builds.
     start : column of shape (n_rows,) or None
         Inlier weights of the first build; None believes every row.
     normalise : bool
         Scale inlier weights to mean one. Only a ridge of fixed size tells the difference.
+    negligible : float
+        Residuals up to this size count as none: where a network meets every row, what is left
+        is rounding, and no row is stranger than another for it.
 
     Yields
     ------
@@ -367,16 +376,17 @@ def reweight(
     inlier_weight = filled(rows, 1.0, sample_weight) if start is None else start
     for number in range(n_rounds):
         model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
-        rule = weighting[min(number, len(weighting) - 1)] if _several(weighting) else weighting
-        renewed = rule.inlier_weight(rows, evidence, sample_weight)  # type: ignore[union-attr]
+        evidence = rows.map(lambda e: _without(e, negligible), evidence)
+        renewed = weighting.inlier_weight(rows, evidence, sample_weight)
         if normalise:
             renewed = mean_one(rows, renewed, sample_weight)
         yield Round(model, inlier_weight, renewed, evidence)
         inlier_weight = renewed
 
 
-def _several(weighting: Any) -> bool:
-    return isinstance(weighting, Sequence)
+def _without(residuals: Array, negligible: float) -> Array:
+    xp = namespace(residuals)
+    return xp.where(xp.abs(residuals) > negligible, residuals, xp.zeros_like(residuals))
 
 
 def _product(left: Array, right: Array) -> Array:

@@ -30,9 +30,14 @@ def added(left: Totals, right: Totals) -> Totals:
 class Rows(Protocol):
     """Aligned columns of training rows."""
 
-    n_rows: int
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
 
-    def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any: ...
+    def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any:
+        """Return the column, or tuple of columns, that `fn` makes of each block."""
+        ...
 
     def reduce(
         self,
@@ -40,13 +45,17 @@ class Rows(Protocol):
         *columns: Column,
         width: int = 1,
         combine: Callable[[Totals, Totals], Totals] = added,
-    ) -> Totals: ...
+    ) -> Totals:
+        """Return what `fn` makes of each block, combined over the blocks on the host."""
+        ...
 
-    def sweep(
-        self, fn: Callable[..., Any], *columns: Column, width: int = 1
-    ) -> tuple[Any, Totals]: ...
+    def sweep(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> tuple[Any, Totals]:
+        """Return new columns and sums: `fn` gives (column or tuple of columns, tuple of sums)."""
+        ...
 
-    def stack(self, reference: Column, capacity: int) -> ColumnStack: ...
+    def stack(self, reference: Column, capacity: int) -> ColumnStack:
+        """Return an empty stack of columns with the library and dtype of `reference`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -242,7 +251,7 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
         )
         return float(low), float(high)
 
-    low, high = extremes(lambda block, w: w > 0)
+    low, high = extremes(lambda _, w: w > 0)
     while low < high and np.isfinite(n_bins / (high - low)):
         edges = (low, high)
 

@@ -32,11 +32,19 @@ class Fit(Protocol):
     """What every way of solving gives."""
 
     @property
-    def output_weights(self) -> HostArray: ...
+    def output_weights(self) -> HostArray:
+        """Output weights of shape (n_nodes, n_outputs)."""
+        ...
+
     @property
-    def residuals(self) -> Column: ...
+    def residuals(self) -> Column:
+        """Targets minus outputs, shape (n_rows, n_outputs)."""
+        ...
+
     @property
-    def leverage(self) -> Column | None: ...
+    def leverage(self) -> Column | None:
+        """Diagonal of the hat matrix, where the fit has one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -199,7 +207,7 @@ def _whitening(gram: HostArray, least: HostArray) -> tuple[HostArray, HostArray]
     return solve_triangular(upper, np.eye(len(upper)), check_finite=False), upper
 
 
-def leave_one_out(residuals: Array, leverage: Array) -> Array:
+def leave_one_out(residuals: Array, leverage: Array, sample_weight: Array) -> Array:
     """Return what the residuals would be had each row been left out of its own fit.
 
     Parameters
@@ -208,6 +216,9 @@ def leave_one_out(residuals: Array, leverage: Array) -> Array:
         Residuals.
     leverage : array of shape (n_rows,)
         Diagonal of the hat matrix.
+    sample_weight : array of shape (n_rows,)
+        The caller's weights. A weight of k stands for k rows, of which one is left out; a
+        weight below one is left out whole.
 
     Returns
     -------
@@ -216,7 +227,8 @@ def leave_one_out(residuals: Array, leverage: Array) -> Array:
         divisor is held at 1e-3, since the quotient of two rounding errors says nothing.
     """
     xp = namespace(residuals)
-    return residuals / xp.clip(1.0 - leverage, 1e-3, None)[:, None]
+    single = leverage / xp.clip(sample_weight, 1.0, None)
+    return residuals / xp.clip(1.0 - single, 1e-3, None)[:, None]
 
 
 @dataclass(frozen=True)
@@ -338,7 +350,7 @@ def triangular_factor(
         return (xp.linalg.qr(block, mode="reduced")[1],)
 
     def merged(left: Totals, right: Totals) -> Totals:
-        return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
+        return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="reduced")[1],)
 
     # Blocks much taller than wide: the merging costs width^3 for each.
     (factor,) = rows.reduce(triangle, X, y, weight, width=width + y.shape[1], combine=merged)

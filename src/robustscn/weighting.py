@@ -1,19 +1,10 @@
-"""From residuals to inlier weights: how far is each row believed?
+"""From residuals to inlier weights: how far each row is believed.
 
 A weighting maps the residuals of all rows to one number for each, large for ordinary errors
 and small for strange ones. Two kinds cover the literature: `KDE` asks how many other rows
 err alike; a `Curve` compares a row's distance, in robust standard deviations, with a fixed
-function of it. Neither depends on the unit of y.
-
-Your own is a `Curve` with another function of the distance::
-
-    class Hard(Curve):
-        \"\"\"Rows beyond three standard deviations do not count at all.\"\"\"
-
-        def weight(self, distance):
-            return 1.0 * (distance < 3)
-
-    RobustSCNRegressor(weighting=Hard())
+function of it. Neither depends on the unit of y. A weighting of your own is a `Curve` with
+another function; its docstring has one in five lines.
 """
 
 from __future__ import annotations
@@ -36,7 +27,9 @@ NORMAL_MAD = 1.4826022185056018
 class Weighting(Protocol):
     """Anything that turns residuals into inlier weights."""
 
-    def inlier_weight(self, rows: Rows, residuals: Column, sample_weight: Column) -> Column: ...
+    def inlier_weight(self, rows: Rows, residuals: Column, sample_weight: Column) -> Column:
+        """Return one number for each row, none negative; their common scale does not matter."""
+        ...
 
 
 def standard_deviation(rows: Rows, residuals: Column, sample_weight: Column) -> float:
@@ -94,7 +87,7 @@ def robust_scales(rows: Rows, residuals: Column, sample_weight: Column) -> HostA
         size = rows.map(lambda e, q=q: namespace(e).abs(e[:, q]), residuals)
         median = quantile(rows, size, sample_weight, 0.5)
         largest = quantile(rows, size, sample_weight, 1.0)
-        floor = 10 * eps(residuals) * largest or np.finfo(np.float64).tiny
+        floor = 10 * eps(residuals) * largest or 1e-30
         scales.append(max(NORMAL_MAD * median, floor))
     return np.array(scales)
 
@@ -161,7 +154,8 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
 
     def length(e: Array) -> Array:
         xp = namespace(e)
-        scaled = e / like(scales, e)
+        # The cap keeps squares finite, in float32 too, beside a scale of nearly zero.
+        scaled = xp.clip(e / like(scales, e), -1e18, 1e18)
         return shrink * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
     return rows.map(length, residuals)
@@ -212,7 +206,18 @@ class KDE:
 
 
 class Curve:
-    """Weight = a function of the row's distance in robust standard deviations."""
+    """Weight = a function of the row's distance in robust standard deviations.
+
+    Examples
+    --------
+    A weighting of your own, for every estimator's `weighting` parameter:
+
+    >>> from robustscn import RobustSCNRegressor
+    >>> class Hard(Curve):
+    ...     def weight(self, distance):
+    ...         return 1.0 * (distance < 3)
+    >>> model = RobustSCNRegressor(weighting=Hard())
+    """
 
     def weight(self, distance: Array) -> Array:
         """Return the weights, between 0 and 1, of rows at the given distances."""

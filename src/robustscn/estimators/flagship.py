@@ -14,8 +14,14 @@ from ..nodes import ACTIVATIONS, Draw, Network, network
 from ..rows import Column, Totals, quantile
 from ..solve import leave_one_out
 from ..weighting import Weighting, distances, named
-from ._base import NetworkRegressor, RobustMixin, Training, Validation, checked_choice
-from ._base import checked_numbers
+from ._base import (
+    NetworkRegressor,
+    RobustMixin,
+    Training,
+    Validation,
+    checked_choice,
+    checked_numbers,
+)
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -183,7 +189,9 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         def build(number: int, weight: Column) -> tuple[tuple[Member, ...], Column]:
             weighted = replace(problem, weight=weight)
             members = tuple(
-                _member(weighted, self._of_network(recipe, number, k), self.patience)
+                _member(
+                    weighted, problem.weight, self._of_network(recipe, number, k), self.patience
+                )
                 for k in range(self.n_networks)
             )
             return members, _consensus(problem, [member.evidence for member in members])
@@ -196,6 +204,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             weighting,
             self.n_rounds,
             start=_not_gross(problem),
+            negligible=problem.rounding(),
         ):
             error = self._validation_error(validation, round_.model)
             if best is None or validation is None or error < best[0]:
@@ -331,12 +340,12 @@ def _consensus(problem: Problem, evidence: Sequence[Column]) -> Column:
     return problem.rows.map(median, *evidence)
 
 
-def _member(problem: Problem, recipe: Recipe, patience: int) -> Member:
+def _member(problem: Problem, sample_weight: Column, recipe: Recipe, patience: int) -> Member:
     """Return a network at the size with the lowest weighted leave-one-out error."""
     divisor = problem.total_weight() * problem.y.shape[1]
 
-    def squares(e: Array, leverage: Array, w: Array) -> Totals:
-        out = leave_one_out(e, leverage)
+    def squares(e: Array, leverage: Array, w: Array, sample: Array) -> Totals:
+        out = leave_one_out(e, leverage, sample)
         return (namespace(w).sum(w[:, None] * out * out),)
 
     errors: list[float] = []
@@ -344,7 +353,9 @@ def _member(problem: Problem, recipe: Recipe, patience: int) -> Member:
     best, stop = float("inf"), Stop.LEAVE_ONE_OUT
     for state in grow(problem, recipe):
         fit = state.fit
-        (square,) = problem.rows.reduce(squares, fit.residuals, fit.leverage, problem.weight)
+        (square,) = problem.rows.reduce(
+            squares, fit.residuals, fit.leverage, problem.weight, sample_weight
+        )
         error = float(np.sqrt(square / divisor))
         errors.append(error)
         if kept is None or error < best:
@@ -354,5 +365,5 @@ def _member(problem: Problem, recipe: Recipe, patience: int) -> Member:
         elif len(state.nodes) - len(kept.nodes) >= patience:
             break
     assert kept is not None
-    evidence = problem.rows.map(leave_one_out, kept.fit.residuals, kept.fit.leverage)
+    evidence = problem.rows.map(leave_one_out, kept.fit.residuals, kept.fit.leverage, sample_weight)
     return Member(network((kept.nodes,), kept.fit.output_weights), evidence, errors, stop)

@@ -258,7 +258,14 @@ def _rounds(
 
     start = filled(problem.rows, first_weight, problem.weight)
     for round_ in reweight(
-        problem.rows, problem.weight, build, weighting, n_rounds, start=start, normalise=normalise
+        problem.rows,
+        problem.weight,
+        build,
+        weighting,
+        n_rounds,
+        start=start,
+        normalise=normalise,
+        negligible=problem.rounding(),
     ):
         yield round_
         if round_.model.change <= tol:

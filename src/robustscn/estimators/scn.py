@@ -87,7 +87,8 @@ def grown(problem: Problem, recipe: Recipe, validation: Validation | None, patie
             validation_errors.append(error)
         if validation is None or kept is None or error < best:
             kept, best = state, error
-    assert kept is not None and state.stop is not None
+    assert kept is not None
+    assert state.stop is not None
     return Grown(
         network((kept.nodes,), kept.fit.output_weights),
         kept.fit.residuals,
@@ -461,7 +462,14 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
 
         best: tuple[float, int, Round[Grown]] | None = None
         for number, round_ in enumerate(
-            reweight(problem.rows, problem.weight, build, weighting, self.n_rounds)
+            reweight(
+                problem.rows,
+                problem.weight,
+                build,
+                weighting,
+                self.n_rounds,
+                negligible=problem.rounding(),
+            )
         ):
             error = 0.0 if validation is None else validation.rmse(round_.model.network)
             if best is None or validation is None or error < best[0]:
