@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import reduce as fold
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -99,6 +98,9 @@ class Recipe:
         How many nodes a step adds at most.
     exact : bool
         Rank candidates by the exact decrease of the error instead of its bound.
+    shortlist : int or None
+        Compute the exact decrease only for this many candidates with the largest bounds; None
+        for all.
     pooled : bool
         Put the candidates of all scopes in one pool. Otherwise scopes are tried in order and
         the first that has an admissible candidate is used.
@@ -118,6 +120,7 @@ class Recipe:
     window: int = 20
     block: int = 1
     exact: bool = False
+    shortlist: int | None = None
     pooled: bool = True
     contractions: tuple[float, ...] = CONTRACTIONS
     ridge: float = 0.0
@@ -218,40 +221,36 @@ def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterat
 
 
 def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
-    draw = recipe.draw
-    pools = (
-        draw.pool(scope, problem.X, node=n_nodes, round=recipe.round)
-        for scope in range(len(draw.scopes))
-    )
-    return iter([fold(Nodes.joined, pools)]) if recipe.pooled else pools
+    draw, place = recipe.draw, {"node": n_nodes, "round": recipe.round}
+    if recipe.pooled:
+        return iter([draw.all_pools(problem.X, **place)])
+    return (draw.pool(scope, problem.X, **place) for scope in range(len(draw.scopes)))
 
 
 def _chosen(
     problem: Problem, recipe: Recipe, state: State, pool: Nodes, size: int
 ) -> tuple[Nodes, float] | None:
     rows, X, weight, e = problem.rows, problem.X, problem.weight, state.fit.residuals
-    basis, ridge = _basis(problem, state.fit)
-    if recipe.exact:
-        sums, gram = pool_sums_exact(rows, X, e, weight, pool, basis, ridge)
-    else:
+    n_nodes = len(state.nodes) + 1
+    if not recipe.exact:
         sums = pool_sums(rows, X, e, weight, pool)
-    found = ranked(gains(sums), state.energy, recipe.contractions, len(state.nodes) + 1)
+        found = ranked(gains(sums), state.energy, recipe.contractions, n_nodes)
+        if found is None:
+            return None
+        if size == 1:
+            return pool.take(found[0][:1]), found[1]
+        # Four times as many as wanted, since near copies of a chosen node drop out.
+        pool = pool.take(found[0][: 4 * size])
+    elif recipe.shortlist is not None and recipe.shortlist < len(pool):
+        gain = gains(pool_sums(rows, X, e, weight, pool)).sum(axis=0)
+        pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
+    sums, gram = pool_sums_exact(rows, X, e, weight, pool, *_basis(problem, state.fit))
+    gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
+    found = ranked(gain, state.energy, recipe.contractions, n_nodes)
     if found is None:
         return None
-    order, contraction = found
-    if size == 1:
-        return pool.take(order[:1]), contraction
-    # Four times as many as wanted, since near copies of a chosen node drop out.
-    short = order[: 4 * size]
-    pool = pool.take(short)
-    if recipe.exact:
-        sums, gram = sums.take(short), gram[np.ix_(short, short)]
-    else:
-        sums, gram = pool_sums_exact(rows, X, e, weight, pool, basis, ridge)
-    taken = chosen_block(
-        sums, gram, state.energy, contraction, len(state.nodes) + 1, size, exact=recipe.exact
-    )
-    return pool.take(taken), contraction
+    taken = chosen_block(sums, gram, state.energy, found[1], n_nodes, size, exact=recipe.exact)
+    return (pool.take(taken), found[1]) if taken else None
 
 
 def _basis(problem: Problem, fit: Fit) -> tuple[Column, float]:
@@ -326,12 +325,15 @@ class Round(Generic[Model]):
         Inlier weights that its residuals suggest.
     evidence : column of shape (n_rows, n_outputs)
         Those residuals.
+    least_scale : array of shape (n_outputs,) or None
+        What one standard deviation was at least taken to be.
     """
 
     model: Model
     weight_used: Column
     inlier_weight: Column
     evidence: Column
+    least_scale: HostArray | None = None
 
 
 def reweight(
@@ -344,6 +346,7 @@ def reweight(
     start: Column | None = None,
     normalise: bool = True,
     negligible: float = 0.0,
+    least_scale: Callable[[int, Column], HostArray] | None = None,
 ) -> Iterator[Round[Model]]:
     """Yield the rounds of: build with the present inlier weights, renew them from the errors.
 
@@ -367,6 +370,10 @@ def reweight(
     negligible : float
         Residuals up to this size count as none: where a network meets every row, what is left
         is rounding, and no row is stranger than another for it.
+    least_scale : callable or None
+        From the round's number and its residuals to what one standard deviation of each output
+        is at least taken to be: a scale that starts wide and narrows keeps what is true but
+        not yet learned.
 
     Yields
     ------
@@ -377,10 +384,11 @@ def reweight(
     for number in range(n_rounds):
         model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
         evidence = rows.map(lambda e: _without(e, negligible), evidence)
-        renewed = weighting.inlier_weight(rows, evidence, sample_weight)
+        least = None if least_scale is None else least_scale(number, evidence)
+        renewed = weighting.inlier_weight(rows, evidence, sample_weight, least)
         if normalise:
             renewed = mean_one(rows, renewed, sample_weight)
-        yield Round(model, inlier_weight, renewed, evidence)
+        yield Round(model, inlier_weight, renewed, evidence, least)
         inlier_weight = renewed
 
 

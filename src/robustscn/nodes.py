@@ -13,17 +13,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_numpy_array
 
 from ._arrays import Array, HostArray, like, namespace, to_host64
 
 
 def logistic(z: Array) -> Array:
-    """Return 1 / (1 + exp(-z)), accurate in the far tail and without overflow."""
+    """Return 1 / (1 + exp(-z)), accurate in the far tail; `z` may be overwritten."""
     xp = namespace(z)
+    if is_numpy_array(z) and z.flags.writeable:
+        # exp may overflow to infinity, whose reciprocal is the zero that is wanted.
+        with np.errstate(over="ignore"):
+            np.exp(np.negative(z, out=z), out=z)
+        z += 1.0
+        return np.reciprocal(z, out=z)
     limit = 700.0 if z.dtype == xp.float64 else 87.0
-    t = xp.exp(-xp.clip(z, -limit, None))
-    t += 1.0
-    return 1.0 / t
+    return 1.0 / (1.0 + xp.exp(-xp.clip(z, -limit, None)))
 
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -156,7 +161,7 @@ class Draw:
     activation: str = "logistic"
 
     def pool(self, scope: int, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
-        """Return the candidates for one place in the network.
+        """Return the candidates of one scope for one place in the network.
 
         Parameters
         ----------
@@ -174,15 +179,26 @@ class Draw:
         Nodes
             `n_candidates` of them.
         """
-        rng = np.random.default_rng((self.seed, round, node, scope))
-        drawn = rng.uniform(-1.0, 1.0, size=(self.n_candidates, self.n_features + 1))
-        weights = self.scopes[scope] * drawn[:, :-1]
+        return self._nodes(slice(scope, scope + 1), reference, node, round)
+
+    def all_pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
+        """Return the candidates of all scopes, scope after scope; see `pool`."""
+        return self._nodes(slice(None), reference, node, round)
+
+    def _nodes(self, chosen: slice, reference: Array, node: int, round: int) -> Nodes:
+        rng = np.random.default_rng((self.seed, round, node))
+        shape = (len(self.scopes), self.n_candidates, self.n_features)
+        # Drawn for all scopes in one go: a generator costs as much as a thousand numbers.
+        directions = rng.uniform(-1.0, 1.0, size=shape)[chosen]
+        offsets = rng.uniform(-1.0, 1.0, size=shape[:2])[chosen]
+        scopes = np.asarray(self.scopes)[chosen, None]
+        weights = (scopes[..., None] * directions).reshape(-1, self.n_features)
         if self.centres is None:
-            biases = self.scopes[scope] * drawn[:, -1]
+            biases = (scopes * offsets).reshape(-1)
         else:
             low, high = self.centres
-            points = rng.uniform(size=weights.shape) * (high - low) + low
-            biases = -np.sum(weights * points, axis=1)
+            points = rng.uniform(size=shape)[chosen].reshape(weights.shape)
+            biases = -np.sum(weights * (low + points * (high - low)), axis=1)
         return Nodes(like(weights.T, reference), like(biases, reference), self.activation)
 
 

@@ -43,26 +43,6 @@ class PoolSums:
     squares: HostArray
     remainders: HostArray
 
-    def take(self, indices: HostArray) -> PoolSums:
-        """Return the sums of some of the candidates."""
-        return PoolSums(self.dots[:, indices], self.squares[indices], self.remainders[indices])
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Candidates taken from a pool, in the order in which they were taken.
-
-    Parameters
-    ----------
-    indices : tuple of int
-        Their numbers in the pool.
-    contraction : float
-        The contraction r at which they were admissible.
-    """
-
-    indices: tuple[int, ...]
-    contraction: float
-
 
 def pool_sums(rows: Rows, X: Column, residuals: Column, weight: Column, pool: Nodes) -> PoolSums:
     """Return the pool's sums for the paper's rule.

@@ -9,14 +9,10 @@ the leave-one-out residuals e_i / (1 - leverage_i).
 
 A ridge is a row sqrt(ridge) below each column of H. Those rows are few, live on the host, and
 take part in every inner product, so all of the above stays exact with a ridge.
-
-Networks whose nodes are given at once are solved from the triangular factor of [H | y],
-which adds up over row blocks without squaring the condition number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -24,6 +20,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from ._arrays import Array, HostArray, eps, like, namespace
+from .least_squares import least_squares
 from .nodes import Nodes
 from .rows import Column, ColumnStack, Rows, Totals, filled
 
@@ -207,30 +204,6 @@ def _whitening(gram: HostArray, least: HostArray) -> tuple[HostArray, HostArray]
     return solve_triangular(upper, np.eye(len(upper)), check_finite=False), upper
 
 
-def leave_one_out(residuals: Array, leverage: Array, sample_weight: Array) -> Array:
-    """Return what the residuals would be had each row been left out of its own fit.
-
-    Parameters
-    ----------
-    residuals : array of shape (n_rows, n_outputs)
-        Residuals.
-    leverage : array of shape (n_rows,)
-        Diagonal of the hat matrix.
-    sample_weight : array of shape (n_rows,)
-        The caller's weights. A weight of k stands for k rows, of which one is left out; a
-        weight below one is left out whole.
-
-    Returns
-    -------
-    array of shape (n_rows, n_outputs)
-        e_i / (1 - leverage_i). A row that alone determines a direction has leverage one; its
-        divisor is held at 1e-3, since the quotient of two rounding errors says nothing.
-    """
-    xp = namespace(residuals)
-    single = leverage / xp.clip(sample_weight, 1.0, None)
-    return residuals / xp.clip(1.0 - single, 1e-3, None)[:, None]
-
-
 @dataclass(frozen=True)
 class Fixed:
     """A fit whose older output weights stay: SC-I, SC-II.
@@ -298,136 +271,3 @@ def window(rows: Rows, X: Column, weight: Column, fit: Fixed, nodes: Nodes, size
     return Fixed(
         np.vstack([fit.output_weights[:start], solution.output_weights]), solution.residuals
     )
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Least squares over nodes that were all given at once.
-
-    Parameters
-    ----------
-    output_weights : array of shape (n_columns, n_outputs)
-        Output weights, of minimal norm where they are not unique.
-    residuals : column of shape (n_rows, n_outputs)
-        y minus the network's output.
-    leverage : column of shape (n_rows,)
-        Diagonal of the hat matrix.
-    """
-
-    output_weights: HostArray
-    residuals: Column
-    leverage: Column
-
-
-def triangular_factor(
-    rows: Rows, X: Column, y: Column, weight: Column, hidden: Callable[[Array], Array], width: int
-) -> HostArray:
-    """Return R of the orthogonal factorisation of sqrt(W) [H | y].
-
-    Its leading columns are the factor for fewer nodes, so one reading of the rows serves all
-    network sizes.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    X, y, weight : columns
-        Inputs, targets of shape (n_rows, n_outputs), weights.
-    hidden : callable
-        Makes hidden columns of a block of inputs.
-    width : int
-        How many it makes.
-
-    Returns
-    -------
-    array of shape (k, width + n_outputs)
-        Upper triangular, k at most width + n_outputs.
-    """
-
-    def triangle(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        xp = namespace(x)
-        block = xp.concat([hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
-        return (xp.linalg.qr(block, mode="reduced")[1],)
-
-    def merged(left: Totals, right: Totals) -> Totals:
-        return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="reduced")[1],)
-
-    # Blocks much taller than wide: the merging costs width^3 for each.
-    (factor,) = rows.reduce(triangle, X, y, weight, width=width + y.shape[1], combine=merged)
-    return factor
-
-
-def least_squares(
-    rows: Rows,
-    X: Column,
-    y: Column,
-    weight: Column,
-    hidden: Callable[[Array], Array],
-    width: int,
-    *,
-    ridge: float = 0.0,
-) -> Solution:
-    """Return the output weights that minimise the weighted squared error plus a ridge.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    X, y, weight : columns
-        Inputs, targets of shape (n_rows, n_outputs), weights.
-    hidden : callable
-        Makes hidden columns of a block of inputs.
-    width : int
-        How many it makes.
-    ridge : float
-        Penalty on the squared output weights.
-
-    Returns
-    -------
-    Solution
-        Without a ridge, directions whose singular value is under 1000 rounding units of the
-        largest are left out: the pseudo-inverse with a cut-off that is the same for every
-        array library and number of rows.
-    """
-    factor = triangular_factor(rows, X, y, weight, hidden, width)
-    output_weights, whitener = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(y))
-
-    def rest(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        h = hidden(x)
-        white = h @ like(whitener, h)
-        leverage = w * namespace(h).sum(white * white, axis=1)
-        return t - h @ like(output_weights, h), leverage
-
-    residuals, leverage = rows.map(rest, X, y, weight, width=2 * width)
-    return Solution(output_weights, residuals, leverage)
-
-
-def solved_triangle(
-    factor: HostArray, width: int, *, ridge: float, cutoff: float
-) -> tuple[HostArray, HostArray]:
-    """Return output weights and a square root of the inverse of H' W H + ridge.
-
-    Parameters
-    ----------
-    factor : array of shape (k, n_columns + n_outputs)
-        From `triangular_factor`.
-    width : int
-        How many of its leading columns are hidden columns.
-    ridge : float
-        Penalty on the squared output weights.
-    cutoff : float
-        Singular values below this share of the largest count as zero if there is no ridge.
-
-    Returns
-    -------
-    output_weights : array of shape (width, n_outputs)
-        The minimiser of smallest norm.
-    whitener : array of shape (width, rank)
-        B with B B' the (pseudo-)inverse of H' W H + ridge.
-    """
-    left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
-    keep = singular > cutoff * singular[0] if ridge == 0 else singular > 0
-    left, singular, right = left[:, keep], singular[keep], right[keep]
-    whitener = right.T / np.sqrt(singular**2 + ridge)
-    shrunk = singular / np.sqrt(singular**2 + ridge)
-    return whitener @ (shrunk[:, None] * (left.T @ factor[:, width:])), whitener

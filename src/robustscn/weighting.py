@@ -27,7 +27,13 @@ NORMAL_MAD = 1.4826022185056018
 class Weighting(Protocol):
     """Anything that turns residuals into inlier weights."""
 
-    def inlier_weight(self, rows: Rows, residuals: Column, sample_weight: Column) -> Column:
+    def inlier_weight(
+        self,
+        rows: Rows,
+        residuals: Column,
+        sample_weight: Column,
+        least_scale: HostArray | None = None,
+    ) -> Column:
         """Return one number for each row, none negative; their common scale does not matter."""
         ...
 
@@ -161,6 +167,10 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
     return rows.map(length, residuals)
 
 
+def _at_least(scales: HostArray, least_scale: HostArray | None) -> HostArray:
+    return scales if least_scale is None else np.maximum(scales, least_scale)
+
+
 @dataclass(frozen=True)
 class KDE:
     """Weight = kernel density of the residuals at the row's residual.
@@ -175,7 +185,13 @@ class KDE:
 
     robust: bool = True
 
-    def inlier_weight(self, rows: Rows, residuals: Column, sample_weight: Column) -> Column:
+    def inlier_weight(
+        self,
+        rows: Rows,
+        residuals: Column,
+        sample_weight: Column,
+        least_scale: HostArray | None = None,
+    ) -> Column:
         """Return the density at each residual.
 
         Parameters
@@ -186,6 +202,8 @@ class KDE:
             Residuals.
         sample_weight : column of shape (n_rows,)
             How often each row counts.
+        least_scale : array of shape (n_outputs,) or None
+            What one standard deviation of each output is at least taken to be.
 
         Returns
         -------
@@ -194,11 +212,12 @@ class KDE:
         """
         (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), sample_weight)
         if self.robust:
-            scales = robust_scales(rows, residuals, sample_weight)
+            scales = _at_least(robust_scales(rows, residuals, sample_weight), least_scale)
             residuals = rows.map(lambda e: e / like(scales, e), residuals)
             scale = 1.0
         else:
             scale = standard_deviation(rows, residuals, sample_weight)
+            scale = max(scale, 0.0 if least_scale is None else float(np.max(least_scale)))
         if not scale > 0:  # all residuals equal: no row is stranger than another
             return rows.map(lambda w: namespace(w).ones_like(w), sample_weight)
         bandwidth = silverman(scale, float(count))
@@ -223,7 +242,13 @@ class Curve:
         """Return the weights, between 0 and 1, of rows at the given distances."""
         raise NotImplementedError
 
-    def inlier_weight(self, rows: Rows, residuals: Column, sample_weight: Column) -> Column:
+    def inlier_weight(
+        self,
+        rows: Rows,
+        residuals: Column,
+        sample_weight: Column,
+        least_scale: HostArray | None = None,
+    ) -> Column:
         """Return the weight of each row.
 
         Parameters
@@ -234,13 +259,15 @@ class Curve:
             Residuals.
         sample_weight : column of shape (n_rows,)
             How often each row counts.
+        least_scale : array of shape (n_outputs,) or None
+            What one standard deviation of each output is at least taken to be.
 
         Returns
         -------
         column of shape (n_rows,)
             Between 0 and 1.
         """
-        scales = robust_scales(rows, residuals, sample_weight)
+        scales = _at_least(trimmed_scales(rows, residuals, sample_weight), least_scale)
         return rows.map(self.weight, distances(rows, residuals, scales))
 
 
@@ -299,6 +326,24 @@ class Cauchy(Curve):
 
 
 @dataclass(frozen=True)
+class GemanMcClure(Curve):
+    """Weight 1 / (1 + (distance / cutoff)^2)^2: far rows lose their pull altogether.
+
+    Parameters
+    ----------
+    cutoff : float
+        Distance at which a row counts a quarter.
+    """
+
+    cutoff: float = 3.0
+
+    def weight(self, distance: Array) -> Array:
+        """Return the Geman-McClure weight."""
+        bounded = namespace(distance).clip(distance / self.cutoff, None, 1e9)
+        return (1.0 / (1.0 + bounded * bounded)) ** 2
+
+
+@dataclass(frozen=True)
 class Welsch(Curve):
     """Weight exp(-(distance / cutoff)^2): maximum correntropy.
 
@@ -352,7 +397,13 @@ class Laplace:
     delta: float = 1e-3
     relative: bool = True
 
-    def inlier_weight(self, rows: Rows, residuals: Column, sample_weight: Column) -> Column:
+    def inlier_weight(
+        self,
+        rows: Rows,
+        residuals: Column,
+        sample_weight: Column,
+        least_scale: HostArray | None = None,
+    ) -> Column:
         """Return the weight of each row.
 
         Parameters
@@ -363,14 +414,17 @@ class Laplace:
             Residuals.
         sample_weight : column of shape (n_rows,)
             How often each row counts.
+        least_scale : array of shape (n_outputs,) or None
+            What one standard deviation of each output is at least taken to be.
 
         Returns
         -------
         column of shape (n_rows,)
             Positive, not normalised.
         """
-        m = residuals.shape[1]
-        scales = robust_scales(rows, residuals, sample_weight) if self.relative else np.ones(m)
+        scales = np.ones(residuals.shape[1])
+        if self.relative:
+            scales = _at_least(robust_scales(rows, residuals, sample_weight), least_scale)
         return rows.map(
             lambda d: 1.0 / namespace(d).clip(d, self.delta, None),
             distances(rows, residuals, scales),
@@ -383,6 +437,7 @@ NAMED: dict[str, Weighting] = {
     "huber": Huber(),
     "tukey": Tukey(),
     "cauchy": Cauchy(),
+    "geman-mcclure": GemanMcClure(),
     "welsch": Welsch(),
     "laplace": Laplace(),
     "student-t": StudentT(),

@@ -153,14 +153,16 @@ class RobustMixin:
         problem = training.problem
         rows = problem.rows
         self.inlier_weight_ = at_most_one(rows, last.inlier_weight)
-        self.outliers_ = strange(problem, last.evidence)
+        self.outliers_ = strange(problem, last)
 
 
-def strange(problem: Problem, evidence: Column) -> Column:
+def strange(problem: Problem, last: Round[Any]) -> Column:
     """Return which rows err by more than `OUTLIER_DISTANCE` robust standard deviations."""
-    scales = trimmed_scales(problem.rows, evidence, problem.weight)
+    scales = trimmed_scales(problem.rows, last.evidence, problem.weight)
+    if last.least_scale is not None:
+        scales = np.maximum(scales, last.least_scale)
     return problem.rows.map(
-        lambda d: d > OUTLIER_DISTANCE, distances(problem.rows, evidence, scales)
+        lambda d: d > OUTLIER_DISTANCE, distances(problem.rows, last.evidence, scales)
     )
 
 

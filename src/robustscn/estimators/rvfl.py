@@ -10,9 +10,9 @@ import numpy as np
 
 from .._arrays import Array, HostArray, eps
 from ..growth import Problem, Round, Stop, reweight
+from ..least_squares import Solution, least_squares, solved_triangle, triangular_factor
 from ..nodes import ACTIVATIONS, Draw, Network, Nodes, hidden_of, network, pass_through
 from ..rows import Column, filled
-from ..solve import Solution, least_squares, solved_triangle, triangular_factor
 from ..weighting import Laplace, Weighting, named
 from ._base import (
     NetworkRegressor,

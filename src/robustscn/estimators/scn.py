@@ -10,9 +10,9 @@ import numpy as np
 
 from .._arrays import HostArray
 from ..growth import CONTRACTIONS, Problem, Recipe, Round, State, Stop, grow, reweight, validated
+from ..least_squares import least_squares
 from ..nodes import ACTIVATIONS, Draw, Network, network
 from ..rows import Column
-from ..solve import least_squares
 from ..weighting import Weighting, named
 from ._base import (
     NetworkRegressor,

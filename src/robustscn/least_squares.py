@@ -1,0 +1,279 @@
+"""Weighted least squares for the output weights of nodes that are all given at once.
+
+The triangular factor R of sqrt(W) [H | y] adds up over row blocks without squaring the
+condition number; its singular value decomposition then gives the output weights for every
+ridge, and one more reading of the rows their leave-one-out errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._arrays import Array, HostArray, eps, like, namespace, triangle_of
+from .rows import Column, Rows, Totals
+
+
+def leave_one_out(residuals: Array, leverage: Array, sample_weight: Array) -> Array:
+    """Return what the residuals would be had each row been left out of its own fit.
+
+    Parameters
+    ----------
+    residuals : array of shape (n_rows, n_outputs)
+        Residuals.
+    leverage : array of shape (n_rows,)
+        Diagonal of the hat matrix.
+    sample_weight : array of shape (n_rows,)
+        The caller's weights. A weight of k stands for k rows, of which one is left out; a
+        weight below one is left out whole.
+
+    Returns
+    -------
+    array of shape (n_rows, n_outputs)
+        e_i / (1 - leverage_i). A row that alone determines a direction has leverage one; its
+        divisor is held at 1e-3, since the quotient of two rounding errors says nothing.
+    """
+    xp = namespace(residuals)
+    single = leverage / xp.clip(sample_weight, 1.0, None)
+    return residuals / xp.clip(1.0 - single, 1e-3, None)[..., None]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Least squares over nodes that were all given at once.
+
+    Parameters
+    ----------
+    output_weights : array of shape (n_columns, n_outputs)
+        Output weights, of minimal norm where they are not unique.
+    residuals : column of shape (n_rows, n_outputs)
+        y minus the network's output.
+    leverage : column of shape (n_rows,)
+        Diagonal of the hat matrix.
+    """
+
+    output_weights: HostArray
+    residuals: Column
+    leverage: Column
+
+
+def triangular_factor(
+    rows: Rows, X: Column, y: Column, weight: Column, hidden: Callable[[Array], Array], width: int
+) -> HostArray:
+    """Return R of the orthogonal factorisation of sqrt(W) [H | y].
+
+    Its leading columns are the factor for fewer nodes, so one reading of the rows serves all
+    network sizes.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, y, weight : columns
+        Inputs, targets of shape (n_rows, n_outputs), weights.
+    hidden : callable
+        Makes hidden columns of a block of inputs.
+    width : int
+        How many it makes.
+
+    Returns
+    -------
+    array of shape (k, width + n_outputs)
+        Upper triangular, k at most width + n_outputs.
+    """
+
+    def triangle(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        xp = namespace(x)
+        block = xp.concat([hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
+        return (triangle_of(block),)
+
+    def merged(left: Totals, right: Totals) -> Totals:
+        return (triangle_of(np.vstack([left[0], right[0]])),)
+
+    # Blocks much taller than wide: the merging costs width^3 for each.
+    (factor,) = rows.reduce(triangle, X, y, weight, width=width + y.shape[1], combine=merged)
+    return factor
+
+
+def least_squares(
+    rows: Rows,
+    X: Column,
+    y: Column,
+    weight: Column,
+    hidden: Callable[[Array], Array],
+    width: int,
+    *,
+    ridge: float = 0.0,
+) -> Solution:
+    """Return the output weights that minimise the weighted squared error plus a ridge.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, y, weight : columns
+        Inputs, targets of shape (n_rows, n_outputs), weights.
+    hidden : callable
+        Makes hidden columns of a block of inputs.
+    width : int
+        How many it makes.
+    ridge : float
+        Penalty on the squared output weights.
+
+    Returns
+    -------
+    Solution
+        Without a ridge, directions whose singular value is under 1000 rounding units of the
+        largest are left out: the pseudo-inverse with a cut-off that is the same for every
+        array library and number of rows.
+    """
+    factor = triangular_factor(rows, X, y, weight, hidden, width)
+    output_weights, whitener = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(y))
+
+    def rest(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        h = hidden(x)
+        white = h @ like(whitener, h)
+        leverage = w * namespace(h).sum(white * white, axis=1)
+        return t - h @ like(output_weights, h), leverage
+
+    residuals, leverage = rows.map(rest, X, y, weight, width=2 * width)
+    return Solution(output_weights, residuals, leverage)
+
+
+def solved_triangle(
+    factor: HostArray, width: int, *, ridge: float, cutoff: float
+) -> tuple[HostArray, HostArray]:
+    """Return output weights and a square root of the inverse of H' W H + ridge.
+
+    Parameters
+    ----------
+    factor : array of shape (k, n_columns + n_outputs)
+        From `triangular_factor`.
+    width : int
+        How many of its leading columns are hidden columns.
+    ridge : float
+        Penalty on the squared output weights.
+    cutoff : float
+        Singular values below this share of the largest count as zero if there is no ridge.
+
+    Returns
+    -------
+    output_weights : array of shape (width, n_outputs)
+        The minimiser of smallest norm.
+    whitener : array of shape (width, rank)
+        B with B B' the (pseudo-)inverse of H' W H + ridge.
+    """
+    left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
+    keep = singular > cutoff * singular[0] if ridge == 0 else singular > 0
+    left, singular, right = left[:, keep], singular[keep], right[keep]
+    whitener = right.T / np.sqrt(singular**2 + ridge)
+    shrunk = singular / np.sqrt(singular**2 + ridge)
+    return whitener @ (shrunk[:, None] * (left.T @ factor[:, width:])), whitener
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Least squares with a constant term and the ridge that errs least on left-out rows.
+
+    Parameters
+    ----------
+    output_weights : array of shape (n_columns + 1, n_outputs)
+        Output weights, that of the constant last.
+    left_out : column of shape (n_rows, n_outputs)
+        Leave-one-out residuals.
+    ridge : float
+        The chosen penalty for each unit of total weight.
+    """
+
+    output_weights: HostArray
+    left_out: Column
+    ridge: float
+
+
+def ridge_by_leave_one_out(
+    rows: Rows,
+    X: Column,
+    y: Column,
+    weight: Column,
+    sample_weight: Column,
+    hidden: Callable[[Array], Array],
+    width: int,
+    ridges: HostArray,
+) -> Tuned:
+    """Return least squares with the ridge of the lowest weighted leave-one-out error.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, y : columns
+        Inputs and targets of shape (n_rows, n_outputs).
+    weight : column of shape (n_rows,)
+        The caller's weights times the learned ones.
+    sample_weight : column of shape (n_rows,)
+        The caller's weights alone; they say what one row is.
+    hidden : callable
+        Makes hidden columns of a block of inputs.
+    width : int
+        How many it makes.
+    ridges : array of shape (n_ridges,)
+        Penalties to try, each positive, for each unit of total weight.
+
+    Returns
+    -------
+    Tuned
+        The constant is not penalised. Rows that the weights reject have no say in the choice.
+    """
+
+    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
+
+    hidden_mean, target_mean, total = rows.reduce(means, X, y, weight, width=width)
+    hidden_mean, target_mean = hidden_mean[0] / total, target_mean[0] / total
+
+    def centred(x: Array) -> Array:
+        h = hidden(x)
+        return h - like(hidden_mean, h)
+
+    targets = rows.map(lambda t: t - like(target_mean, t), y)
+    factor = triangular_factor(rows, X, targets, weight, centred, width)
+    left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
+    keep = singular > 1e-14 * max(singular[0], 1e-300)
+    left, singular, right = left[:, keep], singular[keep], right[keep]
+    coordinates = left.T @ factor[:, width:]
+    to_basis = right.T / singular  # centred hidden columns times this are orthonormal
+    shrinkage = singular[:, None] ** 2 / (singular[:, None] ** 2 + ridges * total)
+
+    m, n_ridges = coordinates.shape[1], len(ridges)
+
+    def left_out(x: Array, t: Array, w: Array, own: Array, chosen: slice) -> Array:
+        """Return left-out residuals for the chosen ridges, shape (n_rows, n_chosen, m)."""
+        u = centred(x) @ like(to_basis, x)
+        shrunk = shrinkage[:, chosen, None] * coordinates[:, None, :]
+        fitted = namespace(u).reshape(
+            u @ like(shrunk.reshape(len(shrunk), -1), u), (u.shape[0], -1, m)
+        )
+        leverage = w[:, None] * ((u * u) @ like(shrinkage[:, chosen], u) + 1.0 / float(total))
+        return leave_one_out(t[:, None, :] - fitted, leverage, own[:, None])
+
+    def errors(x: Array, t: Array, w: Array, own: Array) -> tuple[Array, ...]:
+        e = left_out(x, t, w, own, slice(None))
+        return (w[None, :] @ namespace(e).sum(e * e, axis=2),)
+
+    (error,) = rows.reduce(
+        errors, X, targets, weight, sample_weight, width=3 * width + 3 * n_ridges
+    )
+    best = int(np.argmin(error[0]))
+    weights = to_basis @ (shrinkage[:, best, None] * coordinates)
+    constant = target_mean - hidden_mean @ weights
+    judged = rows.map(
+        lambda x, t, w, own: left_out(x, t, w, own, slice(best, best + 1))[:, 0, :],
+        X,
+        targets,
+        weight,
+        sample_weight,
+        width=3 * width,
+    )
+    return Tuned(np.vstack([weights, constant]), judged, float(ridges[best]))
