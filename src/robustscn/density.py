@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Array, HostArray, histogram, like, namespace
-from .rows import Column, Rows, Totals
+from ._arrays import Array, HostArray, histogram, like, namespace, to_host, to_host64
+from .rows import Column, Rows, Totals, quantile
 
 EXACT_ROWS = 2048
 SAMPLED_CENTRES = 2048
 POINTS_PER_BANDWIDTH = 8
 FURTHEST_BANDWIDTHS = 2.0**16
 
-_PEAK = 1.0 / np.sqrt(2.0 * np.pi)
+_PEAK = float(1.0 / np.sqrt(2.0 * np.pi))
 
 
 def density(
@@ -53,32 +53,53 @@ def density(
     column of shape (n_rows,)
         The densities.
     """
+    every = 1
     if rows.n_rows <= EXACT_ROWS:
-        total = _summed(rows, residuals, weight, bandwidth, _gathered(rows, residuals, weight))
+        centres = _gathered(rows, residuals, weight)
+        total = _summed(rows, residuals, weight, bandwidth, centres)
     elif residuals.shape[1] == 1:
         total = _binned(rows, residuals, weight, bandwidth)
     else:
-        stride = -(-rows.n_rows // SAMPLED_CENTRES)
-        total = _summed(
-            rows, residuals, weight, bandwidth, _gathered(rows, residuals, weight, stride)
-        )
-    if not exclude_self:
-        return total
-    (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), weight)
-    own = _PEAK / (bandwidth * float(count))
-    return rows.map(lambda d: namespace(d).clip(d - own, 0.0, None), total)
+        every = -(-rows.n_rows // SAMPLED_CENTRES)
+        centres = _gathered(rows, residuals, weight, every)
+        total = _summed(rows, residuals, weight, bandwidth, centres)
+    return _without_own(rows, total, weight, bandwidth, every) if exclude_self else total
+
+
+def _without_own(rows: Rows, total: Column, weight: Column, bandwidth: float, every: int) -> Column:
+    """Return the densities less each centre's own kernel: one repetition's, at most."""
+    position = rows.positions(weight)
+
+    def centre_weight(w: Array, at: Array) -> Array:
+        xp = namespace(w)
+        return xp.where(at % every == 0, w, xp.zeros_like(w))
+
+    (count,) = rows.reduce(
+        lambda w, at: (namespace(w).sum(centre_weight(w, at)),), weight, position
+    )
+    share = _PEAK / (bandwidth * max(float(count), 1e-300))
+
+    def rest(d: Array, w: Array, at: Array) -> Array:
+        xp = namespace(d)
+        return xp.clip(d - share * xp.clip(centre_weight(w, at), None, 1.0), 0.0, None)
+
+    return rows.map(rest, total, weight, position)
 
 
 def _gathered(
-    rows: Rows, residuals: Column, weight: Column, stride: int = 1
+    rows: Rows, residuals: Column, weight: Column, every: int = 1
 ) -> tuple[HostArray, HostArray]:
-    """Return every `stride`-th residual and its weight, on the host."""
-    centres, counts = rows.reduce(
-        lambda e, w: (e[::stride, :], w[::stride]),
-        residuals,
-        weight,
-        combine=lambda a, b: (np.vstack([a[0], b[0]]), np.concatenate([a[1], b[1]])),
-    )
+    """Return every so-many-th residual and its weight, on the host."""
+
+    def chosen(e: Array, w: Array, at: Array) -> Totals:
+        wanted = to_host(at) % every == 0
+        return to_host64(e)[wanted], to_host64(w)[wanted]
+
+    def joined(a: Totals, b: Totals) -> Totals:
+        return np.vstack([a[0], b[0]]), np.concatenate([a[1], b[1]])
+
+    position = rows.positions(residuals)
+    centres, counts = rows.reduce(chosen, residuals, weight, position, combine=joined)
     return centres, counts
 
 
@@ -91,18 +112,18 @@ def _summed(
 ) -> Column:
     """Return the densities by sums over the gathered centres."""
     centres, counts = gathered
-    count = counts.sum()
+    count = float(counts.sum())
     if count == 0:  # every sampled row has weight zero
-        return rows.map(lambda w: w * 0.0 + _PEAK / bandwidth, weight)
+        return rows.map(lambda w: namespace(w).ones_like(w), weight)
 
     def sums(e: Array) -> Array:
         xp = namespace(e)
         squared = 0.0
         for q in range(centres.shape[1]):
             difference = (e[:, q][:, None] - like(centres[:, q], e)[None, :]) / bandwidth
+            difference = xp.clip(difference, -1e3, 1e3)  # far enough, and its square is finite
             squared = squared + difference * difference
-        kernels = xp.exp(-0.5 * squared)
-        return kernels @ like(counts * (_PEAK / (bandwidth * count)), e)
+        return xp.exp(-0.5 * squared) @ like(counts * (_PEAK / (bandwidth * count)), e)
 
     return rows.map(sums, residuals, width=2 * len(counts))
 
@@ -110,7 +131,7 @@ def _summed(
 def _binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> Column:
     """Return the densities of one output by linear binning, convolution and interpolation."""
     spacing = bandwidth / POINTS_PER_BANDWIDTH
-    low, size = _grid(rows, residuals, bandwidth, spacing)
+    low, size = _grid(rows, residuals, weight, bandwidth, spacing)
 
     def place(e: Array) -> tuple[Array, Array, Array]:
         xp = namespace(e)
@@ -141,11 +162,13 @@ def _binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> 
     return rows.map(interpolated, residuals)
 
 
-def _grid(rows: Rows, residuals: Column, bandwidth: float, spacing: float) -> tuple[float, int]:
+def _grid(
+    rows: Rows, residuals: Column, weight: Column, bandwidth: float, spacing: float
+) -> tuple[float, int]:
     """Return the grid's first point and its size.
 
-    Residuals further than `FURTHEST_BANDWIDTHS` from the mean of the middle lie outside: they
-    count as having no neighbours, which keeps the grid small beside one target of 1e6.
+    Residuals further than `FURTHEST_BANDWIDTHS` from the median lie outside: they count as
+    having no neighbours, which keeps the grid small beside one target of 1e6.
     """
 
     def extent(e: Array) -> Totals:
@@ -156,8 +179,9 @@ def _grid(rows: Rows, residuals: Column, bandwidth: float, spacing: float) -> tu
         return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
 
     low, high = (float(v) for v in rows.reduce(extent, residuals, combine=widest))
+    middle = quantile(rows, residuals[:, 0], weight, 0.5)
     reach = FURTHEST_BANDWIDTHS * bandwidth
-    low, high = max(low, -reach), min(high, reach)
+    low, high = max(low, middle - reach), min(high, middle + reach)
     if low >= high:
         low, high = low - bandwidth, low + bandwidth
     return low, int(np.ceil((high - low) / spacing)) + 2

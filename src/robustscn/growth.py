@@ -70,11 +70,6 @@ class Problem:
 
         return self.rows.reduce(squares, residuals, self.weight)[0]
 
-    def rounding(self) -> float:
-        """Return the size of a residual that is told from zero no more."""
-        divisor = self.total_weight() * self.y.shape[1]
-        return 1e3 * eps(self.y) * float(np.sqrt(self.energy(self.y).sum() / divisor))
-
     def total_weight(self) -> float:
         """Return the sum of the weights."""
         return float(self.rows.reduce(lambda w: (namespace(w).sum(w),), self.weight)[0])
@@ -224,7 +219,7 @@ def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
     draw, place = recipe.draw, {"node": n_nodes, "round": recipe.round}
     if recipe.pooled:
         return iter([draw.all_pools(problem.X, **place)])
-    return (draw.pool(scope, problem.X, **place) for scope in range(len(draw.scopes)))
+    return draw.pools(problem.X, **place)
 
 
 def _chosen(
@@ -385,7 +380,9 @@ def reweight(
         model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
         evidence = rows.map(lambda e: _without(e, negligible), evidence)
         least = None if least_scale is None else least_scale(number, evidence)
-        renewed = weighting.inlier_weight(rows, evidence, sample_weight, least)
+        # A weighting of the caller's own need not know of least scales where there are none.
+        scale = () if least is None else (least,)
+        renewed = weighting.inlier_weight(rows, evidence, sample_weight, *scale)
         if normalise:
             renewed = mean_one(rows, renewed, sample_weight)
         yield Round(model, inlier_weight, renewed, evidence, least)
@@ -414,12 +411,18 @@ def mean_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column
     return rows.map(lambda theta: theta * (count / mass), inlier_weight)
 
 
-def at_most_one(rows: Rows, inlier_weight: Column) -> Column:
-    """Return inlier weights scaled so that the largest is one, as users read them."""
+def at_most_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
+    """Return inlier weights scaled so that the largest of a counted row is one."""
 
-    def largest(a: Totals, b: Totals) -> Totals:
+    def peak(theta: Array, w: Array) -> Totals:
+        xp = namespace(theta)
+        return (xp.max(xp.where(w > 0, theta, xp.zeros_like(theta))),)
+
+    def larger(a: Totals, b: Totals) -> Totals:
         return (np.maximum(a[0], b[0]),)
 
-    (peak,) = rows.reduce(lambda t: (namespace(t).max(t),), inlier_weight, combine=largest)
-    # Dividing first may give 1 + 1e-16; the cap makes the promise exact.
-    return rows.map(lambda t: namespace(t).clip(t / float(peak), 0.0, 1.0), inlier_weight)
+    (largest,) = rows.reduce(peak, inlier_weight, sample_weight, combine=larger)
+    # Dividing may give 1 + 1e-16; the cap makes the promise exact.
+    return rows.map(
+        lambda theta: namespace(theta).clip(theta / float(largest), 0.0, 1.0), inlier_weight
+    )

@@ -166,7 +166,7 @@ def solved_triangle(
         B with B B' the (pseudo-)inverse of H' W H + ridge.
     """
     left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
-    keep = singular > cutoff * singular[0] if ridge == 0 else singular > 0
+    keep = singular > (cutoff * singular.max(initial=0.0) if ridge == 0 else 0.0)
     left, singular, right = left[:, keep], singular[keep], right[keep]
     whitener = right.T / np.sqrt(singular**2 + ridge)
     shrunk = singular / np.sqrt(singular**2 + ridge)
@@ -240,7 +240,7 @@ def ridge_by_leave_one_out(
     targets = rows.map(lambda t: t - like(target_mean, t), y)
     factor = triangular_factor(rows, X, targets, weight, centred, width)
     left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
-    keep = singular > 1e-14 * max(singular[0], 1e-300)
+    keep = singular > 1e-14 * singular.max(initial=1e-300)
     left, singular, right = left[:, keep], singular[keep], right[keep]
     coordinates = left.T @ factor[:, width:]
     to_basis = right.T / singular  # centred hidden columns times this are orthonormal
@@ -253,7 +253,8 @@ def ridge_by_leave_one_out(
         u = centred(x) @ like(to_basis, x)
         shrunk = shrinkage[:, chosen, None] * coordinates[:, None, :]
         fitted = namespace(u).reshape(
-            u @ like(shrunk.reshape(len(shrunk), -1), u), (u.shape[0], -1, m)
+            u @ like(shrunk.reshape(len(shrunk), shrunk.shape[1] * m), u),
+            (u.shape[0], shrunk.shape[1], m),
         )
         leverage = w[:, None] * ((u * u) @ like(shrinkage[:, chosen], u) + 1.0 / float(total))
         return leave_one_out(t[:, None, :] - fitted, leverage, own[:, None])

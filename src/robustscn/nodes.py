@@ -8,8 +8,9 @@ candidates, and a network continued from k nodes to m is the network grown to m 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -160,13 +161,11 @@ class Draw:
     centres: HostArray | None = None
     activation: str = "logistic"
 
-    def pool(self, scope: int, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
-        """Return the candidates of one scope for one place in the network.
+    def pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Iterator[Nodes]:
+        """Yield the candidates of one scope after the other, for one place in the network.
 
         Parameters
         ----------
-        scope : int
-            Index into `scopes`.
         reference : array
             Gives the array library, device and dtype.
         node : int
@@ -174,32 +173,37 @@ class Draw:
         round : int
             Round of reweighting.
 
-        Returns
-        -------
+        Yields
+        ------
         Nodes
-            `n_candidates` of them.
+            `n_candidates` of them, drawn when they are asked for.
         """
-        return self._nodes(slice(scope, scope + 1), reference, node, round)
+        for weights, biases in self._drawn(node, round):
+            yield Nodes(like(weights, reference), like(biases, reference), self.activation)
+
+    def pool(self, scope: int, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
+        """Return the candidates of the scope with the given number; see `pools`."""
+        return next(islice(self.pools(reference, node=node, round=round), scope, None))
 
     def all_pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
-        """Return the candidates of all scopes, scope after scope; see `pool`."""
-        return self._nodes(slice(None), reference, node, round)
+        """Return the candidates of all scopes, scope after scope; see `pools`."""
+        weights, biases = zip(*self._drawn(node, round), strict=True)
+        return Nodes(
+            like(np.hstack(weights), reference),
+            like(np.concatenate(biases), reference),
+            self.activation,
+        )
 
-    def _nodes(self, chosen: slice, reference: Array, node: int, round: int) -> Nodes:
+    def _drawn(self, node: int, round: int) -> Iterator[tuple[HostArray, HostArray]]:
         rng = np.random.default_rng((self.seed, round, node))
-        shape = (len(self.scopes), self.n_candidates, self.n_features)
-        # Drawn for all scopes in one go: a generator costs as much as a thousand numbers.
-        directions = rng.uniform(-1.0, 1.0, size=shape)[chosen]
-        offsets = rng.uniform(-1.0, 1.0, size=shape[:2])[chosen]
-        scopes = np.asarray(self.scopes)[chosen, None]
-        weights = (scopes[..., None] * directions).reshape(-1, self.n_features)
-        if self.centres is None:
-            biases = (scopes * offsets).reshape(-1)
-        else:
-            low, high = self.centres
-            points = rng.uniform(size=shape)[chosen].reshape(weights.shape)
-            biases = -np.sum(weights * (low + points * (high - low)), axis=1)
-        return Nodes(like(weights.T, reference), like(biases, reference), self.activation)
+        for scope in self.scopes:
+            drawn = rng.uniform(-scope, scope, size=(self.n_features + 1, self.n_candidates))
+            weights, biases = drawn[:-1], drawn[-1]
+            if self.centres is not None:
+                low, high = self.centres[:, :, None]
+                points = low + rng.uniform(size=weights.shape) * (high - low)
+                biases = -np.sum(weights * points, axis=0)
+            yield weights, biases
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,10 @@ class Rows(Protocol):
         """Return an empty stack of columns with the library and dtype of `reference`."""
         ...
 
+    def positions(self, reference: Column) -> Column:
+        """Return the rows' numbers, from zero, beside `reference`."""
+        ...
+
 
 @dataclass(frozen=True)
 class ColumnStack:
@@ -125,7 +129,7 @@ class LocalRows:
     block_bytes: int = 2**21
 
     def _blocks(self, columns: tuple[Column, ...], width: int) -> Iterator[tuple[Any, ...]]:
-        step = max(1, self.block_bytes // (8 * width))
+        step = max(1, self.block_bytes // (8 * max(1, width)))
         for start in range(0, self.n_rows, step):
             stop = min(start + step, self.n_rows)
             yield start, stop, [_block(column, start, stop) for column in columns]
@@ -173,6 +177,10 @@ class LocalRows:
         xp = namespace(reference)
         buffer = xp.empty((capacity, self.n_rows), dtype=reference.dtype, device=device(reference))
         return ColumnStack(buffer, 0, [0])
+
+    def positions(self, reference: Column) -> Column:
+        """Return the rows' numbers, from zero, beside `reference`."""
+        return namespace(reference).arange(self.n_rows, device=device(reference))
 
 
 def _block(column: Column, start: int, stop: int) -> Array:
@@ -229,7 +237,9 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     def bins(block: Array, w: Array, low: float, high: float) -> Array:
         # 0: below low; 1 .. n_bins: between low and high; n_bins + 1: above; -1: no weight.
         xp = namespace(block)
-        inside = xp.clip(xp.floor((block - low) * (n_bins / (high - low))), 0, n_bins - 1) + 1
+        # Clipped first: a row far outside of the bins would overflow on its way into the last.
+        near = xp.clip(block, low, high) - low
+        inside = xp.clip(xp.floor(near * (n_bins / (high - low))), 0, n_bins - 1) + 1
         inside = xp.where(block < low, xp.zeros_like(block), inside)
         inside = xp.where(block > high, xp.full_like(block, n_bins + 1), inside)
         return xp.where(w > 0, inside, xp.full_like(block, -1))

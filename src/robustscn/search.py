@@ -144,11 +144,22 @@ def admissible(gain: HostArray, energy: HostArray, contraction: float, n_nodes: 
     bool array of shape (n_candidates,)
         The mask.
     """
+    return _met(_shares(gain, energy), contraction, n_nodes)
+
+
+def _shares(gain: HostArray, energy: HostArray) -> HostArray:
+    """Return the smallest share of any output's error that each candidate's gain makes up.
+
+    An output without error asks for nothing, but a candidate without any gain is of no use.
+    """
+    left = energy > 0
+    shares = np.min(gain[left] / energy[left, None], axis=0, initial=1.0)
+    return np.where(gain.any(axis=0), shares, -1.0)
+
+
+def _met(shares: HostArray, contraction: float, n_nodes: int) -> HostArray:
     mu = (1.0 - contraction) / (n_nodes + 1)
-    # A gain of exactly nothing satisfies the inequality where there is no error left; such a
-    # node would be of no use.
-    enough = gain >= ((1.0 - contraction - mu) * energy)[:, None]
-    return np.all(enough, axis=0) & (np.sum(gain, axis=0) > 0)
+    return shares >= 1.0 - contraction - mu
 
 
 def ranked(
@@ -172,9 +183,11 @@ def ranked(
     None or (int array, float)
         Candidates' numbers in order and the r that admitted them; None if none did.
     """
+    shares = _shares(gain, energy)
+    best = shares.max()
     for contraction in contractions:
-        allowed = np.flatnonzero(admissible(gain, energy, contraction, n_nodes))
-        if allowed.size:
+        if _met(best, contraction, n_nodes):
+            allowed = np.flatnonzero(_met(shares, contraction, n_nodes))
             order = np.argsort(-np.sum(gain[:, allowed], axis=0), kind="stable")
             return allowed[order], contraction
     return None

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.stats import chi2
 
-from ._arrays import Array, HostArray, eps, like, namespace
+from ._arrays import Array, HostArray, like, namespace
 from .density import density, silverman
 from .rows import Column, Rows, Totals, quantile
 
@@ -85,16 +85,13 @@ def robust_scales(rows: Rows, residuals: Column, sample_weight: Column) -> HostA
     Returns
     -------
     array of shape (n_outputs,)
-        Held above rounding: where more than half of the rows are met exactly the median is
-        zero and would make every other row infinitely strange.
+        Not zero: where more than half of the rows are met exactly, every other row is as
+        strange as can be.
     """
     scales = []
     for q in range(residuals.shape[1]):
         size = rows.map(lambda e, q=q: namespace(e).abs(e[:, q]), residuals)
-        median = quantile(rows, size, sample_weight, 0.5)
-        largest = quantile(rows, size, sample_weight, 1.0)
-        floor = 10 * eps(residuals) * largest or 1e-30
-        scales.append(max(NORMAL_MAD * median, floor))
+        scales.append(max(NORMAL_MAD * quantile(rows, size, sample_weight, 0.5), 1e-30))
     return np.array(scales)
 
 
@@ -156,7 +153,7 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
         that under normal noise its median is that of one output: cut-offs mean the same.
     """
     m = len(scales)
-    shrink = np.sqrt(chi2.ppf(0.5, 1) / chi2.ppf(0.5, m))
+    shrink = float(np.sqrt(chi2.ppf(0.5, 1) / chi2.ppf(0.5, m)))
 
     def length(e: Array) -> Array:
         xp = namespace(e)
@@ -387,15 +384,14 @@ class Laplace:
     Parameters
     ----------
     delta : float
-        Smallest residual that is told from zero, in the unit of y when `relative` is False,
-        else in robust standard deviations.
-    relative : bool
-        False keeps the literal method of the probabilistic network, whose prior on the output
-        weights has a unit too.
+        Smallest distance that is told from zero.
+    unit : float or None
+        Distances are |e| times this; None takes robust standard deviations. The probabilistic
+        network's prior has the unit of y, so it must see its residuals in that unit.
     """
 
     delta: float = 1e-3
-    relative: bool = True
+    unit: float | None = None
 
     def inlier_weight(
         self,
@@ -422,11 +418,12 @@ class Laplace:
         column of shape (n_rows,)
             Positive, not normalised.
         """
-        scales = np.ones(residuals.shape[1])
-        if self.relative:
+        unit, scales = self.unit, np.ones(residuals.shape[1])
+        if unit is None:
+            unit = 1.0
             scales = _at_least(robust_scales(rows, residuals, sample_weight), least_scale)
         return rows.map(
-            lambda d: 1.0 / namespace(d).clip(d, self.delta, None),
+            lambda d: 1.0 / namespace(d).clip(d * unit, self.delta, None),
             distances(rows, residuals, scales),
         )
 

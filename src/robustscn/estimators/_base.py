@@ -7,11 +7,12 @@ back in `predict`. That changes no bit of an ordinary fit and keeps squares of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import (
@@ -21,11 +22,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._arrays import Array, HostArray, like, namespace, to_host64
+from .._arrays import Array, HostArray, eps, like, namespace, to_host64
 from ..growth import Problem, Round, at_most_one
 from ..nodes import Network
-from ..rows import Column, LocalRows
+from ..rows import Column, LocalRows, quantile
 from ..weighting import distances, trimmed_scales
+from ._parameters import check_parameters
 
 OUTLIER_DISTANCE = 3.0
 """Robust standard deviations beyond which `outliers_` marks a row."""
@@ -48,6 +50,10 @@ class Training:
     problem: Problem
     scale: float
     flat: bool
+
+    def negligible(self, tolerance: float = 0.0) -> float:
+        """Return the size of a residual that counts as none: rounding, or within tolerance."""
+        return max(1e3 * eps(self.problem.y), tolerance)
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,8 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Predictions.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, reset=False, dtype=_float_dtypes(X))
+        _check_size(X)
         y = LocalRows(X.shape[0]).map(self._output, X, width=2 * max(1, self._width()))
         xp = namespace(y)
         if not 1e-30 < self._scale < 1e30:  # beyond what float32 can hold
@@ -119,9 +126,9 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=[np.float64, np.float32]
-        )
+        check_parameters(self)
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=_float_dtypes(X))
+        _check_size(X)
         flat = y.ndim == 1
         weight = _checked_weight(sample_weight, X)
         scaled, scale = _scaled_targets(y, weight, X)
@@ -133,7 +140,8 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return None
         if X_val is None or y_val is None:
             raise ValueError("give both X_val and y_val, or neither")
-        X_val = validate_data(self, X_val, reset=False, dtype=[np.float64, np.float32])
+        X_val = validate_data(self, X_val, reset=False, dtype=_float_dtypes(X_val))
+        _check_size(X_val)
         y_val = check_array(y_val, ensure_2d=False, dtype="numeric", input_name="y_val")
         check_consistent_length(X_val, y_val)
         y_val = y_val[:, None] if y_val.ndim == 1 else y_val
@@ -152,7 +160,7 @@ class RobustMixin:
     def _keep_weights(self, training: Training, last: Round[Any]) -> None:
         problem = training.problem
         rows = problem.rows
-        self.inlier_weight_ = at_most_one(rows, last.inlier_weight)
+        self.inlier_weight_ = at_most_one(rows, last.inlier_weight, problem.weight)
         self.outliers_ = strange(problem, last)
 
 
@@ -166,46 +174,54 @@ def strange(problem: Problem, last: Round[Any]) -> Column:
     )
 
 
+def _check_size(X: Array) -> None:
+    """Raise where squares of sums of the inputs would leave the range of their dtype."""
+    xp = namespace(X)
+    limit = 1e100 if X.dtype == xp.float64 else 1e12
+    if float(xp.max(xp.abs(X))) > limit:
+        raise ValueError(
+            f"X has values beyond {limit:g}, which overflow in sums of squares: scale the inputs, "
+            "for example with sklearn.preprocessing.MinMaxScaler"
+        )
+
+
 def _checked_weight(sample_weight: Any, X: Array) -> Array:
     if sample_weight is None:
         return namespace(X).ones_like(X[:, 0])
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if not bool(namespace(weight).any(weight > 0)):
         raise ValueError("all sample weights are zero: there is no row to learn from")
+    counted = to_host64(weight)[to_host64(weight) > 0]
+    if counted.max() > 1e30 or counted.min() < 1e-30:
+        raise ValueError(
+            "sample weights must be zero or between 1e-30 and 1e30, which keeps their products "
+            f"in range; got {counted.min():g} to {counted.max():g}"
+        )
     return weight
 
 
 def _scaled_targets(y: Array, weight: Array, X: Array) -> tuple[Array, float]:
-    """Return the targets of counted rows divided by a power of two, and that power."""
+    """Return the targets divided by a power of two near their size, and that power.
+
+    The size is the 95 % quantile of |y|, so that one target of 1e200 does not shrink the
+    others to nothing; what is left beyond 1e100 (1e15 in float32) is as good as infinite.
+    """
     xp = namespace(y)
     y = xp.astype(y if y.ndim == 2 else y[:, None], xp.float64, copy=False)
-    largest = float(xp.max(xp.where((weight > 0)[:, None], xp.abs(y), xp.zeros_like(y))))
+    sizes = xp.max(xp.abs(y), axis=1)
+    rows, counts = LocalRows(y.shape[0]), xp.astype(weight, xp.float64, copy=False)
+    size = quantile(rows, sizes, counts, 0.95) or quantile(rows, sizes, counts, 1.0) or 1.0
     # A power of two: dividing by it is exact. Not beyond 2^1023, the largest there is.
-    scale = float(2.0 ** np.clip(np.frexp(largest)[1], -1021, 1023)) if largest > 0 else 1.0
-    return xp.astype(y / scale, X.dtype, copy=False), scale
+    scale = float(2.0 ** np.clip(np.frexp(size)[1], -1021, 1023))
+    limit = 1e100 if X.dtype == namespace(X).float64 else 1e15
+    with np.errstate(over="ignore"):  # infinite beside such a scale: brought back by the limit
+        y = y / scale
+    return xp.astype(xp.clip(y, -limit, limit), X.dtype, copy=False), scale
 
 
-def checked_numbers(estimator: Any, **least: tuple[type, float]) -> None:
-    """Raise a clear error unless each named parameter is a number of at least the given size.
-
-    Parameters
-    ----------
-    estimator : object
-        Has the parameters as attributes.
-    **least : tuple of type and float
-        For each parameter its type, int or float, and its smallest value.
-    """
-    for name, (kind, smallest) in least.items():
-        value = getattr(estimator, name)
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        ok = whole if kind is int else whole or isinstance(value, (float, np.floating))
-        if not ok or not value >= smallest:
-            noun = "a whole number" if kind is int else "a number"
-            raise ValueError(f"{name} must be {noun} of at least {smallest:g}, got {value!r}")
-
-
-def checked_choice(estimator: Any, name: str, choices: Sequence[str]) -> None:
-    """Raise a clear error unless the named parameter is one of the choices."""
-    value = getattr(estimator, name)
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(choices)}")
+def _float_dtypes(X: Any) -> list[Any]:
+    """Return the dtypes that are kept as they are, in the words of the caller's library."""
+    if get_config()["array_api_dispatch"] and is_array_api_obj(X):
+        xp = namespace(X)
+        return [xp.float64, xp.float32]
+    return [np.float64, np.float32]

@@ -31,17 +31,10 @@ from threadpoolctl import threadpool_limits
 from .._arrays import Array, HostArray, like, namespace
 from ..growth import Problem, Recipe, Round, grow, reweight
 from ..least_squares import Tuned, ridge_by_leave_one_out
-from ..nodes import ACTIVATIONS, Draw, Network, Nodes, network, pass_through
+from ..nodes import Draw, Network, Nodes, network, pass_through
 from ..rows import Column, Totals, quantile
 from ..weighting import Weighting, distances, named, trimmed_scales
-from ._base import (
-    NetworkRegressor,
-    RobustMixin,
-    Training,
-    Validation,
-    checked_choice,
-    checked_numbers,
-)
+from ._base import NetworkRegressor, RobustMixin, Training, Validation
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -51,6 +44,9 @@ FOLDS = 4
 
 FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
+
+FEW_ROWS = 40
+"""Below this number no row is kept from the growing of a network."""
 
 RIDGES = 10.0 ** np.arange(-9.0, 0.5, 0.5)
 """Penalties tried, for each unit of weight and targets of size one."""
@@ -222,9 +218,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         RobustSCNRegressor
             Itself.
         """
-        self._check_parameters()
-        weighting = named(self.weighting)
         training = self._training(X, y, sample_weight)
+        weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
         self._scaling = _scaling(training.problem)
         problem = _scaled(training.problem, self._scaling)
@@ -240,7 +235,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                     weighting,
                     self.n_rounds,
                     start=_not_gross(problem),
-                    negligible=problem.rounding(),
+                    negligible=training.negligible(1e-9),
                     least_scale=_narrowing(problem),
                 )
             )
@@ -256,20 +251,6 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self.stop_reason_ = f"round {best + 1} of {len(rounds)} had the lowest error on {judge}"
         return self
 
-    def _check_parameters(self) -> None:
-        checked_numbers(
-            self,
-            n_networks=(int, 1),
-            max_nodes=(int, 1),
-            n_rounds=(int, 1),
-            n_candidates=(int, 1),
-        )
-        if self.n_jobs is not None:
-            checked_numbers(self, n_jobs=(int, 1))
-        checked_choice(self, "activation", tuple(a for a in ACTIVATIONS if a != "identity"))
-        if not len(self.scopes) or not all(scope > 0 for scope in self.scopes):
-            raise ValueError(f"scopes must be positive numbers, got {self.scopes!r}")
-
     def _recipe(self, problem: Problem) -> Recipe:
         n_features = problem.X.shape[1]
         return Recipe(
@@ -281,7 +262,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                 centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
                 activation=self.activation,
             ),
-            max_nodes=max(1, min(self.max_nodes, int(problem.total_weight() / 2))),
+            max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, _n_rows(problem) // 2)),
             block=5,
             exact=True,
             shortlist=40,
@@ -362,6 +343,16 @@ def _scaling(problem: Problem) -> Scaling:
     )
 
 
+def _n_rows(problem: Problem) -> int:
+    """Return the number of rows, a weight of k counted k times and one below one as a row."""
+
+    def count(w: Array) -> Totals:
+        xp = namespace(w)
+        return (xp.sum(xp.where(w > 0, xp.clip(w, 1.0, None), xp.zeros_like(w))),)
+
+    return int(problem.rows.reduce(count, problem.weight)[0])
+
+
 def _scaled(problem: Problem, scaling: Scaling) -> Problem:
     X = problem.rows.map(scaling.inputs, problem.X, width=4 * problem.X.shape[1])
     y = problem.rows.map(lambda t: t - like(scaling.centre, t), problem.y)
@@ -388,8 +379,8 @@ def _not_gross(problem: Problem) -> Column:
 def _folds(problem: Problem, seed: int) -> Column:
     """Return each row's fold, a function of its inputs: copies of a row stay together.
 
-    Where the inputs have so few distinct values that a fold would hold half of the weight, all
-    rows get the fold -1, which no network leaves out.
+    Where rows are few, or their distinct inputs so few that a fold would hold nearly half of
+    the weight, all rows get the fold -1, which no network leaves out.
     """
     draw = np.random.default_rng((seed, 1)).uniform(1e3, 1e4, problem.X.shape[1])
 
@@ -406,7 +397,7 @@ def _folds(problem: Problem, seed: int) -> Column:
 
     folds = problem.rows.map(fold, problem.X)
     (mass,) = problem.rows.reduce(masses, folds, problem.weight)
-    if mass.max() > 0.5 * mass.sum():
+    if mass.max() > 0.45 * mass.sum() or _n_rows(problem) < FEW_ROWS:
         return problem.rows.map(lambda f: namespace(f).full_like(f, -1.0), folds)
     return folds
 

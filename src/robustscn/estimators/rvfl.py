@@ -11,17 +11,10 @@ import numpy as np
 from .._arrays import Array, HostArray, eps
 from ..growth import Problem, Round, Stop, reweight
 from ..least_squares import Solution, least_squares, solved_triangle, triangular_factor
-from ..nodes import ACTIVATIONS, Draw, Network, Nodes, hidden_of, network, pass_through
-from ..rows import Column, filled
+from ..nodes import Draw, Network, Nodes, hidden_of, network, pass_through
+from ..rows import Column
 from ..weighting import Laplace, Weighting, named
-from ._base import (
-    NetworkRegressor,
-    RobustMixin,
-    Training,
-    Validation,
-    checked_choice,
-    checked_numbers,
-)
+from ._base import NetworkRegressor, RobustMixin, Training, Validation
 
 
 @dataclass(frozen=True)
@@ -62,8 +55,6 @@ class _RandomLayerRegressor(NetworkRegressor):
     """Shared by the three: drawing the layer and solving for the output weights."""
 
     def _layer(self, training: Training) -> Layer:
-        checked_numbers(self, n_nodes=(int, 1), scope=(float, 0), ridge=(float, 0))
-        checked_choice(self, "activation", tuple(a for a in ACTIVATIONS if a != "identity"))
         X = training.problem.X
         draw = Draw(
             self._seed(), X.shape[1], (float(self.scope),), self.n_nodes, activation=self.activation
@@ -236,7 +227,7 @@ def _rounds(
     tol: float,
     *,
     normalise: bool,
-    first_weight: float,
+    negligible: float,
 ) -> Iterator[Round[_Solved]]:
     """Yield rounds until the output weights have settled."""
     before: HostArray | None = None
@@ -256,16 +247,14 @@ def _rounds(
         )
         return made, solution.residuals
 
-    start = filled(problem.rows, first_weight, problem.weight)
     for round_ in reweight(
         problem.rows,
         problem.weight,
         build,
         weighting,
         n_rounds,
-        start=start,
         normalise=normalise,
-        negligible=problem.rounding(),
+        negligible=negligible,
     ):
         yield round_
         if round_.model.change <= tol:
@@ -283,9 +272,7 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
         ridge: float,
         *,
         normalise: bool = True,
-        first_weight: float = 1.0,
     ) -> None:
-        checked_numbers(self, n_rounds=(int, 1), tol=(float, 0))
         layer = self._layer(training)
         rounds = _rounds(
             training.problem,
@@ -295,7 +282,7 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
             self.n_rounds,
             self.tol,
             normalise=normalise,
-            first_weight=first_weight,
+            negligible=training.negligible(),
         )
         errors: list[float] = []
         best: tuple[float, int, Round[_Solved]] | None = None
@@ -426,8 +413,8 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
         ImprovedRVFLRegressor
             Itself.
         """
-        weighting = named(self.weighting)
         training = self._training(X, y, sample_weight)
+        weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
         self._fit(training, validation, weighting, self.ridge)
         return self
@@ -552,17 +539,18 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
         PRNNRWRegressor
             Itself.
         """
-        checked_numbers(self, delta=(float, 0))
         training = self._training(X, y, sample_weight)
         validation = self._validation(X_val, y_val, training)
-        if self.weighting is None:
-            # Targets were divided by the scale, so weights 1 / |e| come out multiplied by it;
-            # multiplying the first round's weights and the prior by it restores the balance.
-            scale = training.scale
-            own = Laplace(self.delta / scale, relative=False)
-            self._fit(
-                training, validation, own, self.ridge * scale, normalise=False, first_weight=scale
+        own = self.weighting is None
+        if own and eps(training.problem.y) > 1e-10 and not 1e-31 < training.scale < 1e31:
+            raise ValueError(
+                "the prior has the unit of y, and targets of this size do not fit float32: "
+                "scale y, or give X in float64"
             )
-        else:
-            self._fit(training, validation, named(self.weighting), self.ridge)
+        weighting: Weighting = (
+            named(self.weighting)
+            if self.weighting is not None
+            else Laplace(self.delta, unit=training.scale)
+        )
+        self._fit(training, validation, weighting, self.ridge, normalise=not own)
         return self

@@ -11,17 +11,10 @@ import numpy as np
 from .._arrays import HostArray
 from ..growth import CONTRACTIONS, Problem, Recipe, Round, State, Stop, grow, reweight, validated
 from ..least_squares import least_squares
-from ..nodes import ACTIVATIONS, Draw, Network, network
+from ..nodes import Draw, Network, network
 from ..rows import Column
 from ..weighting import Weighting, named
-from ._base import (
-    NetworkRegressor,
-    RobustMixin,
-    Training,
-    Validation,
-    checked_choice,
-    checked_numbers,
-)
+from ._base import NetworkRegressor, RobustMixin, Training, Validation
 
 SCOPES = (0.5, 1.0, 3.0, 5.0, 7.0, 9.0, 15.0, 25.0, 50.0, 100.0, 150.0, 200.0)
 ALGORITHMS = {"SC-I": "newest", "SC-II": "window", "SC-III": "all"}
@@ -79,10 +72,11 @@ def grown(problem: Problem, recipe: Recipe, validation: Validation | None, patie
             grow(problem, recipe), validation.X, validation.y, validation.weight, patience
         )
     )
-    errors, validation_errors, best = [], [], float("inf")
+    errors, validation_errors, best, n_nodes = [], [], float("inf"), 0
     kept: State | None = None
     for state, error in states:
-        if len(state.nodes) > 0 and state.stop not in (Stop.NO_CANDIDATE, Stop.DEPENDENT):
+        if kept is None or len(state.nodes) > n_nodes:
+            n_nodes = len(state.nodes)
             errors.append(float(np.sqrt(state.energy.sum() / divisor)))
             validation_errors.append(error)
         if validation is None or kept is None or error < best:
@@ -129,7 +123,7 @@ class SCNRegressor(NetworkRegressor):
     block : int, default=1
         Nodes added in one step; more than one needs SC-III.
     ridge : float, default=0.0
-        Penalty on the squared output weights, for each unit of sample weight.
+        Penalty on the squared output weights, for each unit of sample weight; needs SC-III.
     tol : float, default=1e-6
         Growth ends when the weighted error is below this share of the targets' size.
     activation : {"logistic", "tanh", "relu"}, default="logistic"
@@ -246,30 +240,11 @@ def _paths(errors: list[float], training: Training) -> HostArray:
 
 def recipe_of(estimator: Any, training: Training) -> Recipe:
     """Return the recipe that an estimator's parameters describe, or raise a clear error."""
-    checked_numbers(
-        estimator,
-        max_nodes=(int, 1),
-        n_candidates=(int, 1),
-        window=(int, 1),
-        block=(int, 1),
-        patience=(int, 1),
-        ridge=(float, 0),
-        tol=(float, 0),
-    )
-    checked_choice(estimator, "algorithm", tuple(ALGORITHMS))
-    checked_choice(estimator, "scope_order", ("ascending", "pooled"))
-    checked_choice(estimator, "rule", ("inequality", "exact"))
-    checked_choice(estimator, "activation", tuple(a for a in ACTIVATIONS if a != "identity"))
-    for name, low, high in (("scopes", 0.0, np.inf), ("contractions", 0.0, 1.0)):
-        values = np.asarray(getattr(estimator, name), dtype=float)
-        if values.ndim != 1 or not values.size or not np.all((values > low) & (values < high)):
-            raise ValueError(
-                f"{name} must be numbers between {low:g} and {high:g}, at least one, got "
-                f"{getattr(estimator, name)!r}"
-            )
-    if estimator.algorithm != "SC-III" and (estimator.block > 1 or estimator.rule == "exact"):
+    needs_all = estimator.block > 1 or estimator.rule == "exact" or estimator.ridge > 0
+    if estimator.algorithm != "SC-III" and needs_all:
         raise ValueError(
-            f'block > 1 and rule="exact" need algorithm="SC-III", got {estimator.algorithm!r}'
+            'block > 1, rule="exact" and a ridge need algorithm="SC-III", got '
+            f"{estimator.algorithm!r}"
         )
     return Recipe(
         Draw(
@@ -442,9 +417,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         RSCKDERegressor
             Itself.
         """
-        checked_numbers(self, n_rounds=(int, 1))
-        weighting = named(self.weighting)
         training = self._training(X, y, sample_weight)
+        weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
         recipe = recipe_of(self, training)
         problem = training.problem
@@ -468,7 +442,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
                 build,
                 weighting,
                 self.n_rounds,
-                negligible=problem.rounding(),
+                negligible=training.negligible(10 * recipe.tolerance),
             )
         ):
             error = 0.0 if validation is None else validation.rmse(round_.model.network)

@@ -1,0 +1,161 @@
+"""How fast a network grows, beside the textbook way in the same run.
+
+The textbook way is that of the public Python programs: for each node a Python loop over scopes,
+contractions and candidates, then the pseudo-inverse of the whole hidden matrix. Both sides draw
+the same candidates and so choose the same nodes; the script checks that before it times them.
+Both use one thread of linear algebra: the problem is too small for more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy
+from scipy.special import expit
+from threadpoolctl import threadpool_limits
+
+from robustscn import SCNRegressor
+from robustscn.datasets import make_function
+from robustscn.growth import CONTRACTIONS
+from robustscn.nodes import Draw
+
+RESULTS = Path(__file__).parent / "results" / "growth_speed.json"
+N_ROWS, MAX_NODES, N_CANDIDATES, SEED = 600, 50, 100, 0
+
+
+def textbook(X, y, draw: Draw, *, pooled: bool) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return weights, biases and training error of a network grown the textbook way."""
+    T = y[:, None]
+    W, b = np.empty((X.shape[1], 0)), np.empty((1, 0))
+    E = T
+    for n_nodes in range(MAX_NODES):
+        node = searched(X, E, candidates(X, draw, n_nodes, pooled=pooled), n_nodes + 1)
+        if node is None:
+            break
+        W, b = np.hstack([W, node[0]]), np.hstack([b, node[1]])
+        H = expit(X @ W + b)
+        beta = np.linalg.pinv(H) @ T
+        E = T - H @ beta
+    return W, b, float(np.sqrt(np.mean(E**2)))
+
+
+def candidates(X, draw: Draw, n_nodes: int, *, pooled: bool):
+    """Return the pools to search, drawn as they are asked for: one for each scope or one of all."""
+    pairs = ((pool.weights, pool.biases) for pool in draw.pools(X, node=n_nodes))
+    if pooled:
+        weights, biases = zip(*pairs, strict=True)
+        pairs = iter([(np.hstack(weights), np.concatenate(biases))])
+    return pairs
+
+
+def searched(X, E, pools, L: int):
+    """Return the admissible candidate with the largest score, None if there is none."""
+    for WT, bT in pools:
+        HT = expit(X @ WT + bT)
+        for r in CONTRACTIONS:
+            mu = (1 - r) / (L + 1)
+            best, best_t = -np.inf, None
+            for t in range(HT.shape[1]):
+                h = HT[:, [t]]
+                xi = np.zeros(E.shape[1])
+                for q in range(E.shape[1]):
+                    e = E[:, [q]]
+                    xi[q] = ((e.T @ h) ** 2 / (h.T @ h) - (1 - r - mu) * (e.T @ e)).item()
+                if xi.min() >= 0 and xi.sum() > best:
+                    best, best_t = xi.sum(), t
+            if best_t is not None:
+                return WT[:, [best_t]], bT[None, [best_t]]
+    return None
+
+
+def seconds(run: Callable[[], object], repeats: int) -> list[float]:
+    """Return the times of several runs after one that does not count."""
+    run()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def compared(X, y, order: str, repeats: int) -> dict[str, float]:
+    """Return both sides' times and errors for one order of the scopes."""
+    model = SCNRegressor(
+        MAX_NODES, n_candidates=N_CANDIDATES, scope_order=order, tol=0.0, random_state=SEED
+    )
+    model.fit(X, y)
+    draw = Draw(
+        model._seed(), X.shape[1], tuple(float(s) for s in model.scopes), model.n_candidates
+    )
+    pooled = order == "pooled"
+    W, b, error = textbook(X, y, draw, pooled=pooled)
+    (nodes,) = model._network.layers
+    same = W.shape == nodes.weights.shape and np.array_equal(W, nodes.weights)
+    difference = abs(error - model.error_path_[-1])
+    if difference > 1e-6:
+        raise SystemExit(f"{order}: training errors differ by {difference:.1e}")
+    ours = seconds(lambda: model.fit(X, y), 5 * repeats)
+    theirs = seconds(lambda: textbook(X, y, draw, pooled=pooled), repeats)
+    return {
+        "n_nodes": model.n_nodes_,
+        "same_nodes": bool(same and np.array_equal(b[0], nodes.biases)),
+        "rmse": float(model.error_path_[-1]),
+        "rmse_difference": float(difference),
+        "textbook_seconds": statistics.median(theirs),
+        "textbook_seconds_range": [min(theirs), max(theirs)],
+        "robustscn_seconds": statistics.median(ours),
+        "robustscn_seconds_range": [min(ours), max(ours)],
+        "ratio": statistics.median(theirs) / statistics.median(ours),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs of the slow side")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where to write the JSON")
+    arguments = parser.parse_args()
+    X, y = make_function(N_ROWS, rng=0)
+    print(f"{MAX_NODES} nodes, {N_ROWS} rows, {N_CANDIDATES} candidates for each of 12 scopes")
+    print(f"{'scopes':<12}{'textbook':>12}{'robustscn':>12}{'ratio':>8}{'RMSE':>12}  same nodes")
+    orders = {}
+    for order in ("ascending", "pooled"):
+        with threadpool_limits(1):
+            orders[order] = row = compared(X, y, order, arguments.repeats)
+        print(
+            f"{order:<12}{row['textbook_seconds']:>10.3f} s{row['robustscn_seconds']:>10.4f} s"
+            f"{row['ratio']:>8.1f}{row['rmse']:>12.6f}  {row['same_nodes']}",
+            flush=True,
+        )
+    report = {
+        "what": "seconds to grow one network, medians; both sides draw the same candidates",
+        "setting": {
+            "n_rows": N_ROWS,
+            "max_nodes": MAX_NODES,
+            "n_candidates": N_CANDIDATES,
+            "repeats": arguments.repeats,
+        },
+        "scope_order": orders,
+        "machine": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "architecture": platform.machine(),
+            "cpu_count": os.cpu_count(),
+            "threads": 1,
+        },
+    }
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The house itself: what an import costs, what every public name explains, and sizes as a guide."""
+
+import ast
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import robustscn
+
+PACKAGE = Path(robustscn.__file__).parent
+HEAVY = ("pandas", "matplotlib", "dask", "torch", "polars")
+
+
+def printed_by(code):
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_the_package_imports_no_optional_library():
+    # scikit-learn itself imports pandas where it finds it; that is not ours to prevent.
+    dependencies = "array_api_compat, scipy.linalg, scipy.stats, sklearn.base, sklearn.utils"
+    code = (
+        f"import sys, {dependencies}; before = set(sys.modules); import robustscn; "
+        f"print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)))"
+    )
+    assert printed_by(code) == "[]"
+
+
+WITHOUT_OPTIONAL = f"""
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {HEAVY!r}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+import numpy, robustscn
+X = numpy.linspace(0, 1, 30)[:, None]
+print(robustscn.SCNRegressor(3, random_state=0).fit(X, numpy.sin(9 * X[:, 0])).n_nodes_)
+"""
+
+
+def test_the_package_works_where_no_optional_library_is_installed():
+    assert printed_by(WITHOUT_OPTIONAL) == "3"
+
+
+@pytest.mark.parametrize("name", robustscn.__all__)
+def test_every_public_name_has_a_docstring_with_examples(name):
+    documentation = inspect.getdoc(getattr(robustscn, name)) or ""
+    assert "\nExamples\n--------\n" in documentation, f"{name} has no Examples section"
+    assert ">>> " in documentation.split("\nExamples\n--------\n")[1]
+
+
+def test_every_public_name_is_sorted_and_exists():
+    assert sorted(robustscn.__all__) == sorted(set(robustscn.__all__))
+    assert all(hasattr(robustscn, name) for name in robustscn.__all__)
+
+
+def lines_of_code(function):
+    """Lines of a function without its docstring."""
+    body = function.body
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    spent = body[0].end_lineno - body[0].lineno + 1 if documented else 0
+    return function.end_lineno - function.lineno + 1 - spent
+
+
+def test_sizes_are_shown_as_a_guide(capsys):
+    modules = sorted(PACKAGE.rglob("*.py"))
+    with capsys.disabled():
+        for module in modules:
+            text = module.read_text(encoding="utf-8")
+            where = module.relative_to(PACKAGE)
+            if (length := len(text.splitlines())) > 300:
+                print(f"\n{where}: {length} lines", end="")
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef) and (length := lines_of_code(node)) > 40:
+                    print(f"\n{where}: {node.name} has {length} lines", end="")
+    # Sizes are no test; that the guide has looked at the package is.
+    assert {"growth.py", "solve.py"} <= {module.name for module in modules}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import pytest\ndef test_nothing():\n    pytest.importorskip('no_such_library')\n",
+        "import pytest\npytest.importorskip('no_such_library')\ndef test_nothing():\n    pass\n",
+        "import pytest\n@pytest.mark.skip\ndef test_nothing():\n    pass\n",
+    ],
+    ids=["in a test", "in a module", "by a mark"],
+)
+def test_skips_fail_where_none_are_wanted(body, tmp_path):
+    shutil.copy(Path(__file__).parent / "conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nxfail_strict = true\n")
+    (tmp_path / "test_skipped.py").write_text(body)
+    (tmp_path / "test_expected.py").write_text(
+        "import pytest\n@pytest.mark.xfail\ndef test_known():\n    assert False\n"
+    )
+
+    def outcome(**setting):
+        environment = {k: v for k, v in os.environ.items() if k != "ROBUSTSCN_NO_SKIPS"}
+        return subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+                *("--continue-on-collection-errors", str(tmp_path)),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=environment | setting,
+        )
+
+    allowed, refused = outcome(), outcome(ROBUSTSCN_NO_SKIPS="1")
+    assert allowed.returncode == 0, allowed.stdout
+    assert refused.returncode != 0, refused.stdout
+    assert "ROBUSTSCN_NO_SKIPS is set" in refused.stdout
+    assert "1 xfailed" in refused.stdout
