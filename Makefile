@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known figures clean
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods readme clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -58,8 +58,12 @@ bench: $(VENV)/.developer  ## how fast, against the textbook way
 bench-known: $(VENV)/.developer  ## the figures the literature gives
 	OMP_NUM_THREADS= $(BIN)/python benchmarks/known_figures.py
 
-figures: $(VENV)/.developer  ## the README's picture
+bench-methods: $(VENV)/.developer  ## every method on every data set, dirty; five minutes
+	OMP_NUM_THREADS= $(BIN)/python benchmarks/methods.py
+
+readme: $(VENV)/.developer  ## the README's picture and tables, from the committed results
 	OMP_NUM_THREADS= $(BIN)/python examples/demo.py --picture docs/function.png
+	$(BIN)/python benchmarks/readme.py
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis out

@@ -13,7 +13,7 @@ from robustscn.density import (
     density,
     silverman,
 )
-from robustscn.rows import LocalRows
+from robustscn.rows import LocalRows, taken
 
 KERNEL_PEAK = 1 / np.sqrt(2 * np.pi)
 
@@ -232,10 +232,21 @@ def test_sampled_centres_that_are_all_of_the_rows_are_exact(monkeypatch):
 def test_a_sample_without_weight_says_nothing():
     # Every sampled row has weight zero: all rows are as ordinary as another.
     e, weight = np.random.default_rng(13).normal(size=(4096, 2)), np.ones(4096)
-    weight[::2] = 0.0
+    weight[taken(np.arange(4096), 0.5)] = 0.0
     found = density(LocalRows(4096), e, weight, 0.3)
     np.testing.assert_array_equal(found, np.full(4096, found[0]))
     assert found[0] > 0
+
+
+def test_sampled_centres_are_spread_over_every_periodic_order_of_the_rows():
+    e = np.random.default_rng(16).normal(size=(20480, 2))
+    e[::10] += 100.0
+    found = density(LocalRows(20480), e, np.ones(20480), 0.2)
+    ordinary = np.arange(20480) % 10 != 0
+    assert np.median(found[ordinary]) > 5 * np.median(found[~ordinary])
+    for period in (2, 3, 7, 10, 64, 1000):
+        chosen = taken(np.arange(0, 10**6, period), 0.01)
+        assert np.mean(chosen) == pytest.approx(0.01, rel=0.2)
 
 
 def test_sampled_densities_do_not_depend_on_the_partition():

@@ -365,7 +365,7 @@ def test_inlier_weights_and_outliers(name, share):
     assert model.inlier_weight_.min() >= 0
     assert model.inlier_weight_.max() == 1
     assert model.outliers_.dtype == bool
-    assert model.outliers_[hit].all()
+    assert model.outliers_[hit].sum() >= 0.95 * hit.sum()
     assert model.outliers_[~hit].mean() < 0.08
 
 
@@ -378,14 +378,16 @@ def test_outliers_follow_the_documented_rule(name, share):
 
 
 def test_flagship_judges_rows_by_networks_that_have_not_seen_them():
-    # A wrong target on its own at the edge: every network that saw it has learned it.
+    # A wrong target in a small gap: a network that has seen it has learned it.
     X, y, _, _ = dirty_sine(share=0.0)
-    X, y = np.append(X, [[1.2]], axis=0), np.append(y, 4.0)
-    plain = quick("SCNRegressor").fit(X, y)
-    assert abs(plain.predict(X[-1:])[0] - 4.0) < 1.0
+    others = np.abs(X[:, 0] - 0.5) > 0.02
+    X, y = np.append(X[others], [[0.5]], axis=0), np.append(y[others], 4.0)
+    plain = quick("SCNRegressor", max_nodes=30, scope_order="pooled").fit(X, y)
+    assert plain.predict(X[-1:])[0] > 3.5
     model = quick("RobustSCNRegressor").fit(X, y)
     assert model.outliers_[-1]
-    assert model.inlier_weight_[-1] < 0.1
+    assert model.inlier_weight_[-1] < 0.01
+    assert abs(model.predict(X[-1:])[0] - np.sin(3.0)) < 0.2
     assert model.outliers_[:-1].mean() < 0.05
 
 
@@ -420,6 +422,13 @@ def test_every_weighting_believes_planted_outliers_less(name, weighting):
     assert rmse(model.predict(X), clean) < 0.75 * rmse(plain.predict(X), clean)
 
 
+class Equal(Curve):
+    """Every row is believed."""
+
+    def weight(self, distance):
+        return 0 * distance + 1.0
+
+
 class Hard(Curve):
     """All or nothing."""
 
@@ -438,10 +447,6 @@ def test_own_weighting(name):
 
 @pytest.mark.parametrize("name", ROBUST)
 def test_equal_weights_make_a_plain_network(name):
-    class Equal(Curve):
-        def weight(self, distance):
-            return 0 * distance + 1.0
-
     X, y, _, _ = dirty_sine()
     model = quick(name, weighting=Equal(), n_rounds=1).fit(X, y)
     assert np.all(model.inlier_weight_ == 1)
@@ -633,16 +638,37 @@ def test_the_three_algorithms():
     assert errors["SC-III"] < errors["SC-II"] < errors["SC-I"]
 
 
-def test_the_algorithms_meet_at_the_windows_ends():
+@pytest.mark.parametrize("order", ["ascending", "pooled"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_algorithms_meet_at_the_windows_ends(order, seed):
     X, y, _, _ = dirty_sine()
 
     def path(**params):
-        return quick("SCNRegressor", **params).fit(X, y).error_path_
+        model = quick("SCNRegressor", scope_order=order, random_state=seed, **params)
+        return model.fit(X, y).error_path_
 
     newest = path(algorithm="SC-I")
     np.testing.assert_allclose(path(algorithm="SC-II", window=1), newest, rtol=1e-9)
+    # Nodes that are nearly dependent are dropped by one and not by the other.
     everything = path(algorithm="SC-III")
-    np.testing.assert_allclose(path(algorithm="SC-II", window=12), everything, rtol=1e-4)
+    np.testing.assert_allclose(path(algorithm="SC-II", window=12), everything, rtol=0.02)
+
+
+@pytest.mark.parametrize("algorithm", ["SC-I", "SC-II", "SC-III"])
+@pytest.mark.parametrize("order", ["ascending", "pooled"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_node_lowers_the_error(algorithm, order, seed):
+    # Some nodes are in their far tail on all rows: tiny, but as good as any when weighted up.
+    X, y, _, _ = dirty_sine()
+    model = quick(
+        "SCNRegressor",
+        max_nodes=25,
+        algorithm=algorithm,
+        window=5,
+        scope_order=order,
+        random_state=seed,
+    ).fit(X, y)
+    assert np.all(np.diff(model.error_path_) < 0)
 
 
 @pytest.mark.parametrize("algorithm", ["SC-I", "SC-II", "SC-III"])
@@ -745,6 +771,17 @@ def test_kept_nodes_are_the_first_rounds():
     again = quick("RSCKDERegressor", n_rounds=2, scope_order="pooled").fit(X, y)
     (c,) = again._network.layers
     assert np.any(c.weights != a.weights)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kept_nodes_solved_again_with_the_same_weights_change_nothing(seed):
+    X, y, _, _ = dirty_sine()
+    params = {"scope_order": "pooled", "max_nodes": 25, "random_state": seed}
+    grown = quick("SCNRegressor", **params).fit(X, y)
+    solved = quick("RSCKDERegressor", n_rounds=2, rebuild=False, weighting=Equal(), **params).fit(
+        X, y
+    )
+    assert rmse(solved.predict(X), y) == pytest.approx(rmse(grown.predict(X), y), rel=0.03)
 
 
 # -- drawing all at once ----------------------------------------------------------------------

@@ -22,7 +22,7 @@ import numpy as np
 from ._arrays import Array, HostArray, eps, like, namespace
 from .nodes import Draw, Nodes
 from .rows import Column, Rows, Totals, filled
-from .search import chosen_block, gains, pool_sums, pool_sums_exact, ranked
+from .search import chosen_block, error_shares, gains, pool_sums, pool_sums_exact, ranked
 from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
 from .weighting import Weighting
 
@@ -55,12 +55,16 @@ class Problem:
         Targets.
     weight : column of shape (n_rows,)
         The caller's weights times the learned ones.
+    coarse : column of shape (n_rows, n_features) or None
+        The inputs in float32, where candidates may be ranked by them: twice as fast, and the
+        best are scored again as they are.
     """
 
     rows: Rows
     X: Column
     y: Column
     weight: Column
+    coarse: Column | None = None
 
     def energy(self, residuals: Column) -> HostArray:
         """Return the weighted sum of squares of each output."""
@@ -228,16 +232,18 @@ def _chosen(
     rows, X, weight, e = problem.rows, problem.X, problem.weight, state.fit.residuals
     n_nodes = len(state.nodes) + 1
     if not recipe.exact:
-        sums = pool_sums(rows, X, e, weight, pool)
-        found = ranked(gains(sums), state.energy, recipe.contractions, n_nodes)
-        if found is None:
+        # Several times as many as wanted: rounding may have misplaced the first, and near
+        # copies of a chosen node drop out of a block.
+        pool = pool.take(_best_bounds(problem, recipe, state, pool, 4 * size))
+        if len(pool) == 0:
             return None
         if size == 1:
-            return pool.take(found[0][:1]), found[1]
-        # Four times as many as wanted, since near copies of a chosen node drop out.
-        pool = pool.take(found[0][: 4 * size])
+            sums = pool_sums(rows, X, e, weight, pool)
+            found = ranked(gains(sums), state.energy, recipe.contractions, n_nodes)
+            return None if found is None else (pool.take(found[0][:1]), found[1])
     elif recipe.shortlist is not None and recipe.shortlist < len(pool):
-        gain = gains(pool_sums(rows, X, e, weight, pool)).sum(axis=0)
+        # Bounds may all be too small where the exact decrease is not.
+        gain = _coarse_gains(problem, state, pool).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
     sums, gram = pool_sums_exact(rows, X, e, weight, pool, *_basis(problem, state.fit))
     gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
@@ -246,6 +252,31 @@ def _chosen(
         return None
     taken = chosen_block(sums, gram, state.energy, found[1], n_nodes, size, exact=recipe.exact)
     return (pool.take(taken), found[1]) if taken else None
+
+
+def _coarse_gains(problem: Problem, state: State, pool: Nodes) -> HostArray:
+    """Return the candidates' bounds, in float32 where the problem offers it."""
+    X, e, weight = problem.X, state.fit.residuals, problem.weight
+    if problem.coarse is not None:
+        xp, X = namespace(X), problem.coarse
+        # A row of weight zero may hold anything that float64 does.
+        e, weight = xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
+    return gains(pool_sums(problem.rows, X, e, weight, pool.astype(X)))
+
+
+def _best_bounds(
+    problem: Problem, recipe: Recipe, state: State, pool: Nodes, count: int
+) -> HostArray:
+    """Return the admissible candidates with the largest bounds, or those that come nearest."""
+    gain = _coarse_gains(problem, state, pool)
+    found = ranked(gain, state.energy, recipe.contractions, len(state.nodes) + 1)
+    if found is not None:
+        return found[0][:count]
+    # None is admissible, but rounding may have decided that for those that come close.
+    shares = error_shares(gain, state.energy)
+    least = min(1.0 - r for r in recipe.contractions) * (1.0 - 1.0 / (len(state.nodes) + 2))
+    order = np.argsort(-shares, kind="stable")
+    return order[shares[order] >= 0.99 * least][:count]
 
 
 def _basis(problem: Problem, fit: Fit) -> tuple[Column, float]:

@@ -1,8 +1,8 @@
 """Hidden nodes, `h = g(X w + b)`, and where their random parameters come from.
 
 A pool of candidates, one chosen node and a whole hidden layer are the same type, `Nodes`.
-Parameters are drawn by a NumPy generator on the host, keyed by (seed, round, node, scope)
-and never by the number of rows or by what was drawn before: every machine meets the same
+Parameters are drawn by a NumPy generator on the host, keyed by (seed, round, node), scope
+after scope, and never by the number of rows or by earlier nodes: every machine meets the same
 candidates, and a network continued from k nodes to m is the network grown to m at once.
 """
 
@@ -78,6 +78,15 @@ class Nodes:
         """Return host nodes as nodes with the array library, device and dtype of `reference`."""
         return replace(
             self, weights=like(self.weights, reference), biases=like(self.biases, reference)
+        )
+
+    def astype(self, reference: Array) -> Nodes:
+        """Return the nodes in the dtype of `reference`."""
+        if self.biases.dtype == reference.dtype:
+            return self
+        xp, dtype = namespace(self.biases), reference.dtype
+        return replace(
+            self, weights=xp.astype(self.weights, dtype), biases=xp.astype(self.biases, dtype)
         )
 
     def take(self, indices: Any) -> Nodes:

@@ -204,6 +204,30 @@ def filled(rows: Rows, value: float, reference: Column) -> Column:
     )
 
 
+def taken(position: Array, share: float) -> Array:
+    """Return which row numbers belong to a sample of the given share of all rows.
+
+    Multiples of the golden ratio, modulo one, spread evenly along every periodic pattern of
+    rows; being a function of the number alone, they take the same rows in any partition.
+    """
+    xp = namespace(position)
+    turned = xp.astype(position, xp.float64) * 0.6180339887498949
+    return turned - xp.floor(turned) < share
+
+
+def sample(rows: Rows, share: float, *columns: Column) -> Totals:
+    """Return the same share of the rows of several columns, on the host."""
+
+    def chosen(at: Array, *blocks: Array) -> Totals:
+        wanted = np.asarray(to_host64(taken(at, share)), dtype=bool)
+        return tuple(to_host64(block)[wanted] for block in blocks)
+
+    def joined(a: Totals, b: Totals) -> Totals:
+        return tuple(np.concatenate(pair) for pair in zip(a, b, strict=True))
+
+    return rows.reduce(chosen, rows.positions(columns[0]), *columns, combine=joined)
+
+
 def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     """Return the smallest value up to which at least `share` of the total weight lies.
 

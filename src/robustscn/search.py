@@ -144,13 +144,24 @@ def admissible(gain: HostArray, energy: HostArray, contraction: float, n_nodes: 
     bool array of shape (n_candidates,)
         The mask.
     """
-    return _met(_shares(gain, energy), contraction, n_nodes)
+    return _met(error_shares(gain, energy), contraction, n_nodes)
 
 
-def _shares(gain: HostArray, energy: HostArray) -> HostArray:
+def error_shares(gain: HostArray, energy: HostArray) -> HostArray:
     """Return the smallest share of any output's error that each candidate's gain makes up.
 
-    An output without error asks for nothing, but a candidate without any gain is of no use.
+    Parameters
+    ----------
+    gain : array of shape (n_outputs, n_candidates)
+        From `gains`.
+    energy : array of shape (n_outputs,)
+        Weighted squared error of each output.
+
+    Returns
+    -------
+    array of shape (n_candidates,)
+        An output without error asks for nothing; a candidate without any gain is of no use and
+        has the share -1.
     """
     left = energy > 0
     shares = np.min(gain[left] / energy[left, None], axis=0, initial=1.0)
@@ -183,7 +194,7 @@ def ranked(
     None or (int array, float)
         Candidates' numbers in order and the r that admitted them; None if none did.
     """
-    shares = _shares(gain, energy)
+    shares = error_shares(gain, energy)
     best = shares.max()
     for contraction in contractions:
         if _met(best, contraction, n_nodes):

@@ -125,9 +125,9 @@ def appended(
     Returns
     -------
     Orthogonal or None
-        Least squares over all nodes; None if the new nodes are, to rounding, combinations of
-        each other and the network's. The basis is read three times, whatever the number of
-        new nodes.
+        Least squares over all nodes; None if a new node is, to rounding, a combination of the
+        network's, or nodes of the block are so of each other, to the square root of rounding.
+        The basis is read three times, whatever the number of new nodes.
     """
     k, new = fit.triangle.shape[0], len(nodes)
     ridge_basis = np.vstack([fit.ridge_basis, np.zeros((new, k))])
@@ -156,18 +156,19 @@ def appended(
     inverse, upper = whitening
     low = low @ inverse
 
-    def normalise(h: Array, w: Array, p: Array) -> tuple[Array, Totals]:
+    def normalise(h: Array, w: Array, p: Array, e: Array) -> tuple[Array, Totals]:
         h = (h - p @ like(second, p)) @ like(inverse, p)
-        return h, (h.T @ (h * w[:, None]),)
+        weighted = (h * w[:, None]).T
+        return h, (weighted @ h, weighted @ e)
 
-    columns, (gram,) = rows.sweep(normalise, columns, weight, fit.basis, width=k + new)
+    columns, (gram, dots) = rows.sweep(
+        normalise, columns, weight, fit.basis, fit.residuals, width=k + new
+    )
     whitening = _whitening(gram + low.T @ low, np.full(new, 0.5))
     if whitening is None:
         return None
     inverse, correction = whitening
     low = low @ inverse
-    (dots,) = rows.reduce(lambda h, w, e: (h.T @ (e * w[:, None]),),
-                          columns, weight, fit.residuals, width=new)  # fmt: skip
     ridge_residuals = np.vstack([fit.ridge_residuals, np.zeros((new, dots.shape[1]))])
     coefficients = inverse.T @ dots + low.T @ ridge_residuals
 
@@ -183,9 +184,7 @@ def appended(
         fit,
         basis=fit.basis.appended(columns),
         ridge_basis=np.hstack([ridge_basis, low]),
-        triangle=np.block(
-            [[fit.triangle, first + second], [np.zeros((new, k)), correction @ upper]]
-        ),
+        triangle=_bordered(fit.triangle, first + second, correction @ upper),
         coefficients=np.vstack([fit.coefficients, coefficients]),
         residuals=residuals,
         ridge_residuals=ridge_residuals - low @ coefficients,
@@ -193,8 +192,19 @@ def appended(
     )
 
 
+def _bordered(triangle: HostArray, above: HostArray, corner: HostArray) -> HostArray:
+    """Return the upper triangular matrix with columns added."""
+    k, new = above.shape
+    larger = np.zeros((k + new, k + new))
+    larger[:k, :k], larger[:k, k:], larger[k:, k:] = triangle, above, corner
+    return larger
+
+
 def _whitening(gram: HostArray, least: HostArray) -> tuple[HostArray, HostArray] | None:
     """Return T^-1 and T with T'T = gram; None if a squared pivot is under its `least`."""
+    if gram.shape == (1, 1):
+        upper = np.sqrt(np.maximum(gram, 0.0))
+        return (1.0 / upper, upper) if gram[0, 0] > least[0] else None
     try:
         upper = cholesky(gram, check_finite=False)
     except LinAlgError:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from ._arrays import Array, HostArray, like, namespace
-from .density import density, silverman
+from .density import density, sampled_count, silverman
 from .rows import Column, Rows, Totals, quantile
 
 NORMAL_MAD = 1.4826022185056018
@@ -217,7 +217,7 @@ class KDE:
             scale = max(scale, 0.0 if least_scale is None else float(np.max(least_scale)))
         if not scale > 0:  # all residuals equal: no row is stranger than another
             return rows.map(lambda w: namespace(w).ones_like(w), sample_weight)
-        bandwidth = silverman(scale, float(count))
+        bandwidth = silverman(scale, sampled_count(rows, residuals.shape[1], float(count)))
         return density(rows, residuals, sample_weight, bandwidth, exclude_self=self.robust)
 
 
@@ -448,7 +448,8 @@ def named(weighting: str | Weighting) -> Weighting:
         if weighting not in NAMED:
             raise ValueError(
                 f"weighting={weighting!r} is not known; use one of {', '.join(sorted(NAMED))}, "
-                "or an object with a method inlier_weight(rows, residuals, sample_weight)"
+                "or an object with a method inlier_weight(rows, residuals, sample_weight, "
+                "least_scale=None)"
             )
         return NAMED[weighting]
     if not isinstance(weighting, Weighting):

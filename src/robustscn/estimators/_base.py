@@ -132,7 +132,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         flat = y.ndim == 1
         weight = _checked_weight(sample_weight, X)
         scaled, scale = _scaled_targets(y, weight, X)
-        problem = Problem(LocalRows(X.shape[0]), X, scaled, weight)
+        problem = Problem(LocalRows(X.shape[0]), X, scaled, weight, _coarse(X, scaled, weight))
         return Training(problem, scale, flat)
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
@@ -217,6 +217,16 @@ def _scaled_targets(y: Array, weight: Array, X: Array) -> tuple[Array, float]:
     with np.errstate(over="ignore"):  # infinite beside such a scale: brought back by the limit
         y = y / scale
     return xp.astype(xp.clip(y, -limit, limit), X.dtype, copy=False), scale
+
+
+def _coarse(X: Array, y: Array, weight: Array) -> Array | None:
+    """Return the inputs in float32, None where that would gain nothing or overflow."""
+    xp = namespace(X)
+    if X.dtype != xp.float64:
+        return None
+    counted = (weight > 0)[:, None]
+    largest = max(float(xp.max(xp.where(counted, xp.abs(a), xp.zeros_like(a)))) for a in (X, y))
+    return None if largest > 1e12 else xp.astype(xp.clip(X, -1e12, 1e12), xp.float32)
 
 
 def _float_dtypes(X: Any) -> list[Any]:

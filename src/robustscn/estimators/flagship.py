@@ -32,7 +32,7 @@ from .._arrays import Array, HostArray, like, namespace
 from ..growth import Problem, Recipe, Round, grow, reweight
 from ..least_squares import Tuned, ridge_by_leave_one_out
 from ..nodes import Draw, Network, Nodes, network, pass_through
-from ..rows import Column, Totals, quantile
+from ..rows import Column, Totals, quantile, sample
 from ..weighting import Weighting, distances, named, trimmed_scales
 from ._base import NetworkRegressor, RobustMixin, Training, Validation
 
@@ -47,6 +47,9 @@ FIRST_TRUSTED_ROUND = 3
 
 FEW_ROWS = 40
 """Below this number no row is kept from the growing of a network."""
+
+RANKED_ROWS = 2**15
+"""Rows from which the ranks of inputs are learned, at most."""
 
 RIDGES = 10.0 ** np.arange(-9.0, 0.5, 0.5)
 """Penalties tried, for each unit of weight and targets of size one."""
@@ -324,23 +327,54 @@ def ensemble_output(networks: tuple[Network, ...], scaling: Scaling, X: Array) -
 
 def _scaling(problem: Problem) -> Scaling:
     """Return the scaling of the rows that have weight."""
-    rows, shares = problem.rows, np.linspace(0.0, 1.0, 65)
-    knots, ranks = [], []
-    for j in range(problem.X.shape[1]):
-        column = problem.X[:, j]
-        values = np.array([quantile(rows, column, problem.weight, share) for share in shares])
-        # A value that many rows share gets the middle of the shares it spans.
-        distinct, first, count = np.unique(values, return_index=True, return_counts=True)
-        knots.append(distinct)
-        ranks.append(0.5 * (shares[first] + shares[first + count - 1]))
-    low = np.array([k[0] for k in knots])
-    width = np.array([k[-1] - k[0] for k in knots])
-    centre = [
-        quantile(rows, problem.y[:, q], problem.weight, 0.5) for q in range(problem.y.shape[1])
-    ]
+    rows, n_outputs = problem.rows, problem.y.shape[1]
+    low, high = _extent(problem)
+    X, weight = sample(rows, min(1.0, RANKED_ROWS / rows.n_rows), problem.X, problem.weight)
+    X, weight = X[weight > 0], weight[weight > 0]
+    ranked = [_ranks(X[:, j], weight) for j in range(X.shape[1])]
+    centre = [quantile(rows, problem.y[:, q], problem.weight, 0.5) for q in range(n_outputs)]
     return Scaling(
-        low, np.where(width > 0, width, 1.0), tuple(knots), tuple(ranks), np.array(centre)
+        low,
+        np.where(high > low, high - low, 1.0),
+        tuple(knots for knots, _ in ranked),
+        tuple(shares for _, shares in ranked),
+        np.array(centre),
     )
+
+
+def _extent(problem: Problem) -> tuple[HostArray, HostArray]:
+    """Return the smallest and largest inputs of rows that have weight."""
+
+    def extent(x: Array, w: Array) -> Totals:
+        xp = namespace(x)
+        infinite = xp.full_like(x, float("inf"))
+        counted = (w > 0)[:, None]
+        return (
+            xp.min(xp.where(counted, x, infinite), axis=0),
+            xp.max(xp.where(counted, x, -infinite), axis=0),
+        )
+
+    def widest(a: Totals, b: Totals) -> Totals:
+        return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
+
+    low, high = problem.rows.reduce(extent, problem.X, problem.weight, combine=widest)
+    return low, high
+
+
+def _ranks(values: HostArray, weight: HostArray) -> tuple[HostArray, HostArray]:
+    """Return up to 65 values of an input and the share of weight below each.
+
+    A value that many rows share gets the middle of the shares it spans.
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    mass = np.bincount(place, weight)
+    middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    if len(distinct) <= 65:
+        return distinct, middle
+    shares = np.linspace(middle[0], middle[-1], 65)
+    at = np.minimum(np.searchsorted(middle, shares), len(distinct) - 1)
+    knots, first = np.unique(distinct[at], return_index=True)
+    return knots, middle[at][first]
 
 
 def _n_rows(problem: Problem) -> int:
@@ -356,7 +390,11 @@ def _n_rows(problem: Problem) -> int:
 def _scaled(problem: Problem, scaling: Scaling) -> Problem:
     X = problem.rows.map(scaling.inputs, problem.X, width=4 * problem.X.shape[1])
     y = problem.rows.map(lambda t: t - like(scaling.centre, t), problem.y)
-    return replace(problem, X=X, y=y)
+    coarse = problem.coarse
+    if coarse is not None:  # a row of weight zero may lie anywhere
+        xp = namespace(X)
+        coarse = xp.astype(xp.clip(X, -1e12, 1e12), coarse.dtype)
+    return replace(problem, X=X, y=y, coarse=coarse)
 
 
 def _not_gross(problem: Problem) -> Column:

@@ -363,8 +363,8 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
     >>> y = np.sin(6 * X[:, 0])
     >>> y[::10] += 3.0
     >>> model = ImprovedRVFLRegressor(20, scope=5.0, random_state=0).fit(X, y)
-    >>> int(model.outliers_.sum())
-    20
+    >>> bool(model.outliers_[::10].all())
+    True
     """
 
     def __init__(
@@ -487,8 +487,8 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
     >>> y = np.sin(6 * X[:, 0])
     >>> y[::10] += 3.0
     >>> model = PRNNRWRegressor(50, scope=5.0, ridge=1e-3, random_state=0).fit(X, y)
-    >>> int(model.outliers_.sum())
-    20
+    >>> bool(model.outliers_[::10].all())
+    True
     """
 
     def __init__(

@@ -350,8 +350,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     >>> y = np.sin(6 * X[:, 0])
     >>> y[::10] += 3.0
     >>> model = RSCKDERegressor(max_nodes=15, random_state=0).fit(X, y)
-    >>> int(model.outliers_.sum())
-    20
+    >>> bool(model.outliers_[::10].all())
+    True
     """
 
     def __init__(

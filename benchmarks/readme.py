@@ -1,0 +1,67 @@
+"""Write the README's tables from the committed results; nothing in them is typed by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
+START, STOP = "<!-- measured: rebuilt by `make readme` -->", "<!-- /measured -->"
+
+
+def accuracy() -> str:
+    report = json.loads((HERE / "results" / "methods.json").read_text())
+    cells = report["cells"]
+    names = list(next(iter(cells.values())))
+    lines = [
+        f"Root mean squared error on clean test rows, mean of {report['draws']} draws of data and "
+        "networks. Share of wrong training targets beside the set (function: replaced by noise; "
+        "others: noise added; inputs and targets in [0, 1]). No method is given clean rows or "
+        "tuned; the oracle is RobustSCN trained with the wrong rows removed "
+        "([methods.py](benchmarks/methods.py)).",
+        "",
+        "| data | " + " | ".join(names) + " |",
+        "| --- |" + " ---: |" * len(names),
+    ]
+    for cell, row in cells.items():
+        best = min(row[n]["rmse"] for n in names if n != "oracle")
+        shown = [
+            f"**{row[n]['rmse']:.4f}**" if row[n]["rmse"] == best else f"{row[n]['rmse']:.4f}"
+            for n in names
+        ]
+        lines.append(f"| {cell} | " + " | ".join(shown) + " |")
+    seconds = [f"{n} {max(row[n]['seconds'] for row in cells.values()):.2f} s"
+               for n in names if n != "oracle"]  # fmt: skip
+    lines += ["", "Longest median fit: " + ", ".join(seconds) + "."]
+    return "\n".join(lines)
+
+
+def speed() -> str:
+    report = json.loads((HERE / "results" / "growth_speed.json").read_text())
+    lines = [
+        "Growing 50 nodes on 600 rows, 100 candidates for each scope, against a Python loop over "
+        "candidates and a pseudo-inverse for each node; the same nodes come out "
+        "([growth_speed.py](benchmarks/growth_speed.py)).",
+        "",
+        "| data, scopes | textbook | robustscn | ratio |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for task, row in report["tasks"].items():
+        lines.append(
+            f"| {task} | {row['textbook_seconds']:.2f} s | {row['robustscn_seconds']:.3f} s | "
+            f"{row['ratio']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def measured(text: str) -> str:
+    """Return the README with its measured part made anew."""
+    before, rest = text.split(START)
+    _, after = rest.split(STOP)
+    return f"{before}{START}\n\n{accuracy()}\n\n{speed()}\n\n{STOP}{after}"
+
+
+if __name__ == "__main__":
+    README.write_text(measured(README.read_text()))
+    print(f"{README.name}: tables written from benchmarks/results")
