@@ -70,7 +70,8 @@ class Nodes:
 
     def hidden(self, X: Array) -> Array:
         """Return the nodes' outputs, shape (n_rows, n_nodes)."""
-        z = X @ self.weights
+        # With one input the product is an outer one, which BLAS is slow at.
+        z = X * self.weights if X.shape[1] == 1 else X @ self.weights
         z += self.biases
         return ACTIVATIONS[self.activation](z)
 
