@@ -174,8 +174,9 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
     room = recipe.max_nodes - len(state.nodes)
     if room <= 0:
         return replace(state, stop=Stop.MAX_NODES)
+    coarse = _coarse_columns(problem, state)
     for pool in _pools(problem, recipe, len(state.nodes)):
-        choice = _chosen(problem, recipe, state, pool, min(room, recipe.block))
+        choice = _chosen(problem, recipe, state, coarse, pool, min(room, recipe.block))
         if choice is not None:
             break
     else:
@@ -227,14 +228,19 @@ def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
 
 
 def _chosen(
-    problem: Problem, recipe: Recipe, state: State, pool: Nodes, size: int
+    problem: Problem,
+    recipe: Recipe,
+    state: State,
+    coarse: tuple[Column, Column, Column],
+    pool: Nodes,
+    size: int,
 ) -> tuple[Nodes, float] | None:
     rows, X, weight, e = problem.rows, problem.X, problem.weight, state.fit.residuals
     n_nodes = len(state.nodes) + 1
     if not recipe.exact:
         # Several times as many as wanted: rounding may have misplaced the first, and near
         # copies of a chosen node drop out of a block.
-        pool = pool.take(_best_bounds(problem, recipe, state, pool, 4 * size))
+        pool = pool.take(_best_bounds(problem, recipe, state, coarse, pool, 4 * size))
         if len(pool) == 0:
             return None
         if size == 1:
@@ -243,7 +249,7 @@ def _chosen(
             return None if found is None else (pool.take(found[0][:1]), found[1])
     elif recipe.shortlist is not None and recipe.shortlist < len(pool):
         # Bounds may all be too small where the exact decrease is not.
-        gain = _coarse_gains(problem, state, pool).sum(axis=0)
+        gain = _coarse_gains(problem, coarse, pool).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
     sums, gram = pool_sums_exact(rows, X, e, weight, pool, *_basis(problem, state.fit))
     gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
@@ -254,21 +260,32 @@ def _chosen(
     return (pool.take(taken), found[1]) if taken else None
 
 
-def _coarse_gains(problem: Problem, state: State, pool: Nodes) -> HostArray:
-    """Return the candidates' bounds, in float32 where the problem offers it."""
+def _coarse_columns(problem: Problem, state: State) -> tuple[Column, Column, Column]:
+    """Return inputs, residuals and weights for ranking, in float32 where the problem offers it."""
     X, e, weight = problem.X, state.fit.residuals, problem.weight
-    if problem.coarse is not None:
-        xp, X = namespace(X), problem.coarse
-        # A row of weight zero may hold anything that float64 does.
-        e, weight = xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
-    return gains(pool_sums(problem.rows, X, e, weight, pool.astype(X)))
+    if problem.coarse is None:
+        return X, e, weight
+    xp, X = namespace(X), problem.coarse
+    # A row of weight zero may hold anything that float64 does.
+    return X, xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
+
+
+def _coarse_gains(
+    problem: Problem, coarse: tuple[Column, Column, Column], pool: Nodes
+) -> HostArray:
+    return gains(pool_sums(problem.rows, *coarse, pool.astype(coarse[0])))
 
 
 def _best_bounds(
-    problem: Problem, recipe: Recipe, state: State, pool: Nodes, count: int
+    problem: Problem,
+    recipe: Recipe,
+    state: State,
+    coarse: tuple[Column, Column, Column],
+    pool: Nodes,
+    count: int,
 ) -> HostArray:
     """Return the admissible candidates with the largest bounds, or those that come nearest."""
-    gain = _coarse_gains(problem, state, pool)
+    gain = _coarse_gains(problem, coarse, pool)
     found = ranked(gain, state.energy, recipe.contractions, len(state.nodes) + 1)
     if found is not None:
         return found[0][:count]

@@ -106,6 +106,7 @@ def least_squares(
     width: int,
     *,
     ridge: float = 0.0,
+    equilibrated: bool = False,
 ) -> Solution:
     """Return the output weights that minimise the weighted squared error plus a ridge.
 
@@ -121,6 +122,11 @@ def least_squares(
         How many it makes.
     ridge : float
         Penalty on the squared output weights.
+    equilibrated : bool
+        Give hidden columns equal length before small directions are left out. A node in its
+        far tail on all rows is tiny and yet as good as any; with columns of equal length the
+        cut-off drops what is dependent, not what is small. The solution is then no longer the
+        one of smallest norm.
 
     Returns
     -------
@@ -130,7 +136,11 @@ def least_squares(
         array library and number of rows.
     """
     factor = triangular_factor(rows, X, y, weight, hidden, width)
+    lengths = np.linalg.norm(factor[:, :width], axis=0) if equilibrated else np.ones(width)
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    factor = np.hstack([factor[:, :width] / lengths, factor[:, width:]])
     output_weights, whitener = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(y))
+    output_weights, whitener = output_weights / lengths[:, None], whitener / lengths[:, None]
 
     def rest(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
         h = hidden(x)

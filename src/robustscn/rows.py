@@ -9,14 +9,21 @@ and on a cluster; only the class that implements `Rows` differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
+from functools import reduce as fold
+from os import getpid
 from typing import Any, Protocol
 
 import numpy as np
 from array_api_compat import device
 
 from ._arrays import Array, HostArray, histogram, namespace, to_host64
+
+GROUPS = 32
+"""Runs of blocks that are folded apart."""
 
 Column = Any
 Totals = tuple[HostArray, ...]
@@ -110,12 +117,18 @@ class ColumnStack:
 class LocalRows:
     """Rows in one memory, read in blocks small enough to stay in cache.
 
+    Blocks are gathered into at most `GROUPS` runs. A run is folded from its first block to its
+    last and the runs in order, whoever works on them, so sums are the same to the last bit for
+    any number of threads.
+
     Parameters
     ----------
     n_rows : int
         Number of rows.
     block_bytes : int
         Bound on one temporary array of a block: rows times `width` times the item size.
+    n_threads : int
+        Runs worked on at the same time. NumPy lets go of the interpreter inside its loops.
 
     Examples
     --------
@@ -127,11 +140,28 @@ class LocalRows:
 
     n_rows: int
     block_bytes: int = 2**21
+    n_threads: int = 1
 
-    def _blocks(self, columns: tuple[Column, ...], width: int) -> Iterator[tuple[Any, ...]]:
+    def _runs(self, width: int) -> list[range]:
+        """Return runs of blocks, each a range of first rows whose step is the block's height."""
         step = max(1, self.block_bytes // (8 * max(1, width)))
-        for start in range(0, self.n_rows, step):
-            stop = min(start + step, self.n_rows)
+        n_blocks = -(-self.n_rows // step)
+        each = -(-n_blocks // GROUPS)
+        return [
+            range(start, min(start + each * step, self.n_rows), step)
+            for start in range(0, self.n_rows, each * step)
+        ]
+
+    def _each(self, work: Callable[[range], Any], runs: Sequence[range]) -> Iterator[Any]:
+        if self.n_threads == 1 or len(runs) < 2:
+            return map(work, runs)
+        return _threads(self.n_threads).map(work, runs)
+
+    def _blocks(
+        self, run: range, columns: tuple[Column, ...]
+    ) -> Iterator[tuple[int, int, list[Array]]]:
+        for start in run:
+            stop = min(start + run.step, self.n_rows)
             yield start, stop, [_block(column, start, stop) for column in columns]
 
     def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any:
@@ -146,30 +176,44 @@ class LocalRows:
         combine: Callable[[Totals, Totals], Totals] = added,
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
-        totals: Totals | None = None
-        for _, _, blocks in self._blocks(columns, width):
-            part = tuple(to_host64(value) for value in fn(*blocks))
-            totals = part if totals is None else combine(totals, part)
-        assert totals is not None, "there is at least one row"
-        return totals
+
+        def folded(run: range) -> Totals:
+            parts = (
+                tuple(to_host64(value) for value in fn(*blocks))
+                for _, _, blocks in self._blocks(run, columns)
+            )
+            return fold(combine, parts)
+
+        return fold(combine, self._each(folded, self._runs(width)))
 
     def sweep(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> tuple[Any, Totals]:
         """Return new columns and sums: `fn` gives (column or tuple of columns, tuple of sums)."""
-        made: Any = None
-        totals: Totals | None = None
-        for start, stop, blocks in self._blocks(columns, width):
-            new, partial = fn(*blocks)
-            part = tuple(to_host64(value) for value in partial)
-            totals = part if totals is None else added(totals, part)
-            if stop - start == self.n_rows:
-                return new, totals
-            several = isinstance(new, tuple)
-            news = new if several else (new,)
-            if made is None:
-                made = tuple(_room_for(value, self.n_rows) for value in news)
-            for target, value in zip(made, news, strict=True):
+        runs = self._runs(width)
+        # The first block shows what the new columns look like.
+        start, stop, blocks = next(self._blocks(runs[0], columns))
+        first, partial = fn(*blocks)
+        opening = tuple(to_host64(value) for value in partial)
+        if stop == self.n_rows:
+            return first, opening
+        several = isinstance(first, tuple)
+        made = tuple(_room_for(value, self.n_rows) for value in (first if several else (first,)))
+
+        def keep(start: int, stop: int, new: Any) -> None:
+            for target, value in zip(made, new if several else (new,), strict=True):
                 target[start:stop, ...] = value
-        assert totals is not None, "there is at least one row"
+
+        def folded(run: range) -> Totals | None:
+            totals = opening if run.start == 0 else None
+            rest = run[1:] if run.start == 0 else run
+            for start, stop, blocks in self._blocks(rest, columns):
+                new, partial = fn(*blocks)
+                part = tuple(to_host64(value) for value in partial)
+                totals = part if totals is None else added(totals, part)
+                keep(start, stop, new)
+            return totals
+
+        keep(start, stop, first)
+        totals = fold(added, self._each(folded, runs))
         return (made if several else made[0]), totals
 
     def stack(self, reference: Column, capacity: int) -> ColumnStack:
@@ -181,6 +225,16 @@ class LocalRows:
     def positions(self, reference: Column) -> Column:
         """Return the rows' numbers, from zero, beside `reference`."""
         return namespace(reference).arange(self.n_rows, device=device(reference))
+
+
+@lru_cache(maxsize=4)
+def _threads_of(process: int, n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix=f"robustscn-{process}")
+
+
+def _threads(n_threads: int) -> ThreadPoolExecutor:
+    # Threads do not survive a fork: each process has its own.
+    return _threads_of(getpid(), n_threads)
 
 
 def _block(column: Column, start: int, stop: int) -> Array:

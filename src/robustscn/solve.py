@@ -277,7 +277,7 @@ def window(rows: Rows, X: Column, weight: Column, fit: Fixed, nodes: Nodes, size
         known = np.zeros((1, fit.residuals.shape[1]))
     freed = rows.map(lambda x, e: e + recent.hidden(x) @ like(known, x),
                      X, fit.residuals, width=len(recent))  # fmt: skip
-    solution = least_squares(rows, X, freed, weight, recent.hidden, len(recent))
+    solution = least_squares(rows, X, freed, weight, recent.hidden, len(recent), equilibrated=True)
     return Fixed(
         np.vstack([fit.output_weights[:start], solution.output_weights]), solution.residuals
     )

@@ -204,7 +204,7 @@ def _scaled_targets(y: Array, weight: Array, X: Array) -> tuple[Array, float]:
     """Return the targets divided by a power of two near their size, and that power.
 
     The size is the 95 % quantile of |y|, so that one target of 1e200 does not shrink the
-    others to nothing; what is left beyond 1e100 (1e15 in float32) is as good as infinite.
+    others to nothing; what is beyond a million million times that is as good as infinite.
     """
     xp = namespace(y)
     y = xp.astype(y if y.ndim == 2 else y[:, None], xp.float64, copy=False)
@@ -213,7 +213,7 @@ def _scaled_targets(y: Array, weight: Array, X: Array) -> tuple[Array, float]:
     size = quantile(rows, sizes, counts, 0.95) or quantile(rows, sizes, counts, 1.0) or 1.0
     # A power of two: dividing by it is exact. Not beyond 2^1023, the largest there is.
     scale = float(2.0 ** np.clip(np.frexp(size)[1], -1021, 1023))
-    limit = 1e100 if X.dtype == namespace(X).float64 else 1e15
+    limit = 1e12
     with np.errstate(over="ignore"):  # infinite beside such a scale: brought back by the limit
         y = y / scale
     return xp.astype(xp.clip(y, -limit, limit), X.dtype, copy=False), scale

@@ -24,8 +24,9 @@ def _whole(value: Any) -> str | None:
     return None if whole and value >= 1 else "a whole number of at least 1"
 
 
-def _whole_or_none(value: Any) -> str | None:
-    return None if value is None or _whole(value) is None else "None or a whole number from 1"
+def _jobs(value: Any) -> str | None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return None if value is None or (whole and value != 0) else "None or a whole number but 0"
 
 
 def _positive(value: Any) -> str | None:
@@ -60,7 +61,7 @@ CHECKS: dict[str, Check] = {
     "n_networks": _whole,
     "n_rounds": _whole,
     "n_candidates": _whole,
-    "n_jobs": _whole_or_none,
+    "n_jobs": _jobs,
     "window": _whole,
     "block": _whole,
     "patience": _whole,

@@ -21,11 +21,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from os import cpu_count
 from typing import Any, Self
 
 import numpy as np
 from array_api_compat import is_numpy_array
+from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from .._arrays import Array, HostArray, like, namespace
@@ -46,7 +46,7 @@ FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
 
 FEW_ROWS = 40
-"""Below this number no row is kept from the growing of a network."""
+"""Below this number no row is kept from a network's growing, and any round may be kept."""
 
 RANKED_ROWS = 2**15
 """Rows from which the ranks of inputs are learned, at most."""
@@ -139,8 +139,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         How steep nodes may be, for inputs scaled to [0, 1].
     activation : {"logistic", "tanh", "relu"}, default="logistic"
         Activation of the nodes.
-    n_jobs : int or None, default=None
-        Networks fitted at the same time; None uses all cores.
+    n_jobs : int or None, default=-1
+        Networks fitted at the same time; -1 uses all cores.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -187,7 +187,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         n_candidates: int = 20,
         scopes: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         random_state: Any = None,
     ) -> None:
         self.n_networks = n_networks
@@ -226,7 +226,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         validation = self._validation(X_val, y_val, training)
         self._scaling = _scaling(training.problem)
         problem = _scaled(training.problem, self._scaling)
-        workers = self.n_jobs or cpu_count() or 1
+        workers = effective_n_jobs(self.n_jobs)
         if not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
         with ThreadPoolExecutor(workers) as pool, threadpool_limits(1, "blas"):
@@ -238,7 +238,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                     weighting,
                     self.n_rounds,
                     start=_not_gross(problem),
-                    negligible=training.negligible(1e-9),
+                    negligible=training.negligible(1e-6),
                     least_scale=_narrowing(problem),
                 )
             )
@@ -246,7 +246,11 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         errors = losses
         if validation is not None:
             errors = [self._validation_error(validation, round_.model) for round_ in rounds]
-        best = int(np.argmin(errors))
+        # Networks of the first rounds were grown with every row believed; one that put a node on
+        # a wrong row vouches for it. A handful of rows cannot bear so much doubt.
+        many = len(rounds) > FIRST_TRUSTED_ROUND and _n_rows(problem) >= FEW_ROWS
+        trusted = FIRST_TRUSTED_ROUND if many else 0
+        best = trusted + int(np.argmin(errors[trusted:]))
         self._keep_round(training, rounds[best])
         self.n_rounds_ = best + 1
         self.error_path_ = np.sqrt(losses) * training.scale

@@ -434,7 +434,7 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
         Weights and biases are uniform in [-scope, scope].
     ridge : float, default=10.0
         Precision of the prior on the output weights, in the unit of the targets. 10 gives the
-        published figures and is a weak setting; try 0.01 for targets between 0 and 1.
+        published figures for targets between 0 and 1; smaller values trust the rows more.
     delta : float, default=1e-5
         Smallest residual told from zero, in the unit of the targets.
     weighting : None, str or Weighting, default=None

@@ -468,6 +468,7 @@ def _resolved(problem: Problem, kept: Grown, ridge: float) -> Grown:
         nodes.hidden,
         len(nodes),
         ridge=ridge * total,
+        equilibrated=ridge == 0,
     )
     error = np.sqrt(problem.energy(solution.residuals).sum() / (total * problem.y.shape[1]))
     return replace(
