@@ -8,10 +8,12 @@ back in `predict`. That changes no bit of an ordinary fit and keeps squares of t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
+from array_api_compat import is_array_api_obj, is_numpy_array
+from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
@@ -21,6 +23,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
     validate_data,
 )
+from threadpoolctl import ThreadpoolController
 
 from .._arrays import Array, HostArray, eps, like, namespace, to_host64
 from ..growth import Problem, Round, at_most_one
@@ -96,7 +99,8 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=_float_dtypes(X))
         _check_size(X)
-        y = LocalRows(X.shape[0]).map(self._output, X, width=2 * max(1, self._width()))
+        with one_blas_thread():
+            y = _rows(X).map(self._output, X, width=2 * max(1, self._width()))
         xp = namespace(y)
         if not 1e-30 < self._scale < 1e30:  # beyond what float32 can hold
             y = xp.astype(y, xp.float64)
@@ -132,7 +136,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         flat = y.ndim == 1
         weight = _checked_weight(sample_weight, X)
         scaled, scale = _scaled_targets(y, weight, X)
-        problem = Problem(LocalRows(X.shape[0]), X, scaled, weight, _coarse(X, scaled, weight))
+        problem = Problem(_rows(X), X, scaled, weight, _coarse(X, scaled, weight))
         return Training(problem, scale, flat)
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
@@ -162,6 +166,27 @@ class RobustMixin:
         rows = problem.rows
         self.inlier_weight_ = at_most_one(rows, last.inlier_weight, problem.weight)
         self.outliers_ = strange(problem, last)
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which products are formed by one thread.
+
+    Blocks of rows are small; threads of our own, one for each run of blocks, serve them better
+    than threads inside each product, which would spend their time waiting for each other.
+    """
+    return _blas().limit(limits=1)
+
+
+def _rows(X: Array) -> LocalRows:
+    """Return where the rows live: cores share their blocks, a device takes large ones."""
+    if is_numpy_array(X):
+        return LocalRows(X.shape[0], n_threads=effective_n_jobs(-1))
+    return LocalRows(X.shape[0], block_bytes=2**30)
 
 
 def strange(problem: Problem, last: Round[Any]) -> Column:

@@ -26,15 +26,14 @@ from typing import Any, Self
 import numpy as np
 from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from .._arrays import Array, HostArray, like, namespace
 from ..growth import Problem, Recipe, Round, grow, reweight
 from ..least_squares import Tuned, ridge_by_leave_one_out
 from ..nodes import Draw, Network, Nodes, network, pass_through
-from ..rows import Column, Totals, quantile, sample
+from ..rows import Column, LocalRows, Totals, quantile, sample
 from ..weighting import Weighting, distances, named, trimmed_scales
-from ._base import NetworkRegressor, RobustMixin, Training, Validation
+from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -229,7 +228,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         workers = effective_n_jobs(self.n_jobs)
         if not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
-        with ThreadPoolExecutor(workers) as pool, threadpool_limits(1, "blas"):
+        with ThreadPoolExecutor(workers) as pool, one_blas_thread():
             rounds = list(
                 reweight(
                     problem.rows,
@@ -398,7 +397,11 @@ def _scaled(problem: Problem, scaling: Scaling) -> Problem:
     if coarse is not None:  # a row of weight zero may lie anywhere
         xp = namespace(X)
         coarse = xp.astype(xp.clip(X, -1e12, 1e12), coarse.dtype)
-    return replace(problem, X=X, y=y, coarse=coarse)
+    # Networks are fitted side by side; threads inside each would only be in the way.
+    rows = problem.rows
+    if isinstance(rows, LocalRows):
+        rows = replace(rows, n_threads=1)
+    return replace(problem, rows=rows, X=X, y=y, coarse=coarse)
 
 
 def _not_gross(problem: Problem) -> Column:

@@ -14,7 +14,7 @@ from ..least_squares import Solution, least_squares, solved_triangle, triangular
 from ..nodes import Draw, Network, Nodes, hidden_of, network, pass_through
 from ..rows import Column
 from ..weighting import Laplace, Weighting, named
-from ._base import NetworkRegressor, RobustMixin, Training, Validation
+from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -182,11 +182,12 @@ class RVFLRegressor(_RandomLayerRegressor):
         layer = self._layer(training)
         problem = training.problem
         self.stop_reason_ = Stop.SOLVED.value
-        if validation is not None:
-            layer = _best_size(problem, layer, self.ridge, validation)
-            if len(layer.nodes) < self.n_nodes:
-                self.stop_reason_ = Stop.VALIDATION.value
-        solution = _solved(problem, layer, self.ridge)
+        with one_blas_thread():
+            if validation is not None:
+                layer = _best_size(problem, layer, self.ridge, validation)
+            solution = _solved(problem, layer, self.ridge)
+        if len(layer.nodes) < self.n_nodes:
+            self.stop_reason_ = Stop.VALIDATION.value
         error = _rmse(problem, solution.residuals)
         self._keep_solution(training, layer, solution.output_weights, [error])
         return self
@@ -286,11 +287,12 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
         )
         errors: list[float] = []
         best: tuple[float, int, Round[_Solved]] | None = None
-        for round_ in rounds:
-            errors.append(round_.model.error)
-            error = 0.0 if validation is None else validation.rmse(round_.model.network)
-            if best is None or validation is None or error < best[0]:
-                best = error, len(errors), round_
+        with one_blas_thread():
+            for round_ in rounds:
+                errors.append(round_.model.error)
+                error = 0.0 if validation is None else validation.rmse(round_.model.network)
+                if best is None or validation is None or error < best[0]:
+                    best = error, len(errors), round_
         assert best is not None
         _, self.n_rounds_, kept = best
         settled = round_.model.change <= self.tol

@@ -14,7 +14,7 @@ from ..least_squares import least_squares
 from ..nodes import Draw, Network, network
 from ..rows import Column
 from ..weighting import Weighting, named
-from ._base import NetworkRegressor, RobustMixin, Training, Validation
+from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 
 SCOPES = (0.5, 1.0, 3.0, 5.0, 7.0, 9.0, 15.0, 25.0, 50.0, 100.0, 150.0, 200.0)
 ALGORITHMS = {"SC-I": "newest", "SC-II": "window", "SC-III": "all"}
@@ -223,7 +223,8 @@ class SCNRegressor(NetworkRegressor):
         training = self._training(X, y, sample_weight)
         validation = self._validation(X_val, y_val, training)
         recipe = recipe_of(self, training)
-        result = grown(training.problem, recipe, validation, self.patience)
+        with one_blas_thread():
+            result = grown(training.problem, recipe, validation, self.patience)
         self._keep(training, result.network)
         self._keep_paths(training, result)
         return self
@@ -435,16 +436,18 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
             return result, result.residuals
 
         best: tuple[float, int, Round[Grown]] | None = None
-        for number, round_ in enumerate(
-            reweight(
-                problem.rows,
-                problem.weight,
-                build,
-                weighting,
-                self.n_rounds,
-                negligible=training.negligible(10 * recipe.tolerance),
+        with one_blas_thread():
+            rounds = list(
+                reweight(
+                    problem.rows,
+                    problem.weight,
+                    build,
+                    weighting,
+                    self.n_rounds,
+                    negligible=training.negligible(10 * recipe.tolerance),
+                )
             )
-        ):
+        for number, round_ in enumerate(rounds):
             error = 0.0 if validation is None else validation.rmse(round_.model.network)
             if best is None or validation is None or error < best[0]:
                 best = error, number + 1, round_
