@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods readme clean
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods bench-gpu readme clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,7 +29,7 @@ $(VENV)/.developer: $(VENV)/.user
 	@touch $@
 
 demo: $(VENV)/.user  ## learn a function through 25 % outliers and draw it
-	@OMP_NUM_THREADS= $(BIN)/python examples/demo.py
+	@env -u OMP_NUM_THREADS $(BIN)/python examples/demo.py
 
 test: $(VENV)/.developer  ## the tests
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -53,16 +53,19 @@ docstrings: $(VENV)/.developer  ## numpydoc
 check: lint types imports docstrings  ## all of the static checks
 
 bench: $(VENV)/.developer  ## how fast, against the textbook way
-	OMP_NUM_THREADS= $(BIN)/python benchmarks/growth_speed.py
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/growth_speed.py
 
 bench-known: $(VENV)/.developer  ## the figures the literature gives
-	OMP_NUM_THREADS= $(BIN)/python benchmarks/known_figures.py
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/known_figures.py
 
 bench-methods: $(VENV)/.developer  ## every method on every data set, dirty; five minutes
-	OMP_NUM_THREADS= $(BIN)/python benchmarks/methods.py
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/methods.py
+
+bench-gpu: $(VENV)/.developer  ## fits on a GPU, where torch sees one
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/gpu.py
 
 readme: $(VENV)/.developer  ## the README's picture and tables, from the committed results
-	OMP_NUM_THREADS= $(BIN)/python examples/demo.py --picture docs/function.png
+	env -u OMP_NUM_THREADS $(BIN)/python examples/demo.py --picture docs/function.png
 	$(BIN)/python benchmarks/readme.py
 
 clean:  ## remove the virtual environment and caches
