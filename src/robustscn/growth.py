@@ -21,10 +21,16 @@ import numpy as np
 
 from ._arrays import Array, HostArray, eps, like, namespace
 from .nodes import Draw, Nodes
-from .rows import Column, Rows, Totals, filled
+from .rows import Column, Rows, Totals, filled, spread
 from .search import chosen_block, error_shares, gains, pool_sums, pool_sums_exact, ranked
 from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
 from .weighting import Weighting
+
+UNSAMPLED_ROWS = 2**15
+"""Candidates are ranked by all rows where these are no more."""
+
+FEWEST_SAMPLED, MOST_SAMPLED = 2**13, 2**17
+"""Bounds on the rows of a sample by which candidates are ranked."""
 
 CONTRACTIONS = (0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
@@ -42,6 +48,48 @@ class Stop(Enum):
 
 
 @dataclass(frozen=True)
+class Sketch:
+    """Inputs in float32, of all rows or of a sample: enough to tell good candidates from bad.
+
+    Parameters
+    ----------
+    X : column of shape (n_some, n_features)
+        The inputs.
+    numbers : int array of shape (n_some,) or None
+        Which rows they are of, each first few spread over all; None for all rows in order.
+    """
+
+    X: Column
+    numbers: HostArray | None = None
+
+    def columns(self, problem: Problem, state: State) -> tuple[Rows, Column, Column, Column]:
+        """Return rows, inputs, residuals and weights to rank candidates of the next node by.
+
+        The share s of the error that a candidate removes is the square of a correlation, which
+        n rows tell to about 1 / sqrt(n). With 100 / s rows that is a tenth of the correlation
+        itself; s is reckoned to be what the newest node removed.
+        """
+        rows, X, e, weight = problem.rows, self.X, state.fit.residuals, problem.weight
+        if self.numbers is not None:
+            n = int(np.clip(100.0 / max(state.share, 1e-12), FEWEST_SAMPLED, len(self.numbers)))
+            rows, (e, weight) = rows.some(self.numbers[:n], e, weight)
+            X = X[:n, :]
+        xp = namespace(X)
+        # A row of weight zero may hold anything that float64 does.
+        return rows, X, xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
+
+
+def sketch_of(rows: Rows, X: Column) -> Sketch:
+    """Return the sketch of some inputs: all rows where they are few, else a sample."""
+    xp = namespace(X)
+    if rows.n_rows <= UNSAMPLED_ROWS:
+        return Sketch(xp.astype(xp.clip(X, -1e12, 1e12), xp.float32))
+    numbers = spread(rows.n_rows, MOST_SAMPLED)
+    _, (some,) = rows.some(numbers, X)
+    return Sketch(xp.astype(xp.clip(some, -1e12, 1e12), xp.float32), numbers)
+
+
+@dataclass(frozen=True)
 class Problem:
     """Weighted training rows.
 
@@ -55,16 +103,15 @@ class Problem:
         Targets.
     weight : column of shape (n_rows,)
         The caller's weights times the learned ones.
-    coarse : column of shape (n_rows, n_features) or None
-        The inputs in float32, where candidates may be ranked by them: twice as fast, and the
-        best are scored again as they are.
+    sketch : Sketch or None
+        What candidates are ranked by before the best are scored as they are, on all rows.
     """
 
     rows: Rows
     X: Column
     y: Column
     weight: Column
-    coarse: Column | None = None
+    sketch: Sketch | None = None
 
     def energy(self, residuals: Column) -> HostArray:
         """Return the weighted sum of squares of each output."""
@@ -143,6 +190,8 @@ class State:
         Why it cannot or need not grow; None if it can.
     contraction : float
         The r at which the newest nodes were admissible.
+    share : float
+        Share of the squared error that each of the newest nodes removed.
     """
 
     nodes: Nodes
@@ -150,6 +199,7 @@ class State:
     energy: HostArray
     stop: Stop | None = None
     contraction: float = float("nan")
+    share: float = 1e-2
 
 
 def empty(problem: Problem, recipe: Recipe) -> State:
@@ -174,7 +224,7 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
     room = recipe.max_nodes - len(state.nodes)
     if room <= 0:
         return replace(state, stop=Stop.MAX_NODES)
-    coarse = _coarse_columns(problem, state)
+    coarse = _ranked_by(problem, state)
     for pool in _pools(problem, recipe, len(state.nodes)):
         choice = _chosen(problem, recipe, state, coarse, pool, min(room, recipe.block))
         if choice is not None:
@@ -185,8 +235,10 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
     fit = _extended(problem, recipe, state, nodes)
     if fit is None:
         return replace(state, stop=Stop.DEPENDENT)
+    energy = problem.energy(fit.residuals)
+    share = (1.0 - energy.sum() / state.energy.sum()) / len(nodes)
     return State(
-        state.nodes.joined(nodes), fit, problem.energy(fit.residuals), contraction=contraction
+        state.nodes.joined(nodes), fit, energy, contraction=contraction, share=float(share)
     )
 
 
@@ -231,7 +283,7 @@ def _chosen(
     problem: Problem,
     recipe: Recipe,
     state: State,
-    coarse: tuple[Column, Column, Column],
+    coarse: tuple[Rows, Column, Column, Column],
     pool: Nodes,
     size: int,
 ) -> tuple[Nodes, float] | None:
@@ -249,7 +301,7 @@ def _chosen(
             return None if found is None else (pool.take(found[0][:1]), found[1])
     elif recipe.shortlist is not None and recipe.shortlist < len(pool):
         # Bounds may all be too small where the exact decrease is not.
-        gain = _coarse_gains(problem, coarse, pool).sum(axis=0)
+        gain = _coarse_gains(coarse, pool).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
     sums, gram = pool_sums_exact(rows, X, e, weight, pool, *_basis(problem, state.fit))
     gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
@@ -260,32 +312,39 @@ def _chosen(
     return (pool.take(taken), found[1]) if taken else None
 
 
-def _coarse_columns(problem: Problem, state: State) -> tuple[Column, Column, Column]:
-    """Return inputs, residuals and weights for ranking, in float32 where the problem offers it."""
-    X, e, weight = problem.X, state.fit.residuals, problem.weight
-    if problem.coarse is None:
-        return X, e, weight
-    xp, X = namespace(X), problem.coarse
-    # A row of weight zero may hold anything that float64 does.
-    return X, xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
+def _ranked_by(problem: Problem, state: State) -> tuple[Rows, Column, Column, Column]:
+    if problem.sketch is None:
+        return problem.rows, problem.X, state.fit.residuals, problem.weight
+    return problem.sketch.columns(problem, state)
 
 
-def _coarse_gains(
-    problem: Problem, coarse: tuple[Column, Column, Column], pool: Nodes
-) -> HostArray:
-    return gains(pool_sums(problem.rows, *coarse, pool.astype(coarse[0])))
+def _coarse_gains(coarse: tuple[Rows, Column, Column, Column], pool: Nodes) -> HostArray:
+    rows, X, e, weight = coarse
+    return gains(pool_sums(rows, X, e, weight, pool.astype(X)))
 
 
 def _best_bounds(
     problem: Problem,
     recipe: Recipe,
     state: State,
-    coarse: tuple[Column, Column, Column],
+    coarse: tuple[Rows, Column, Column, Column],
     pool: Nodes,
     count: int,
 ) -> HostArray:
-    """Return the admissible candidates with the largest bounds, or those that come nearest."""
-    gain = _coarse_gains(problem, coarse, pool)
+    """Return the candidates that look best, admissible ones where there are any.
+
+    By all rows these are `count`. By a sample, also those that chance may have put behind them:
+    whose correlation with the residual is within four standard errors of the best, up to 64.
+    """
+    gain = _coarse_gains(coarse, pool)
+    n_rows, energy = coarse[0].n_rows, state.energy
+    if n_rows < problem.rows.n_rows:
+        rows, _, e, weight = coarse
+        energy = replace(problem, rows=rows, weight=weight).energy(e)
+        correlation = np.sqrt(np.maximum(error_shares(gain, energy), 0.0))
+        near = correlation >= correlation.max() - 4.0 / np.sqrt(n_rows)
+        order = np.argsort(-gain.sum(axis=0), kind="stable")
+        return order[near[order]][: max(count, min(8 * count, 64))]
     found = ranked(gain, state.energy, recipe.contractions, len(state.nodes) + 1)
     if found is not None:
         return found[0][:count]

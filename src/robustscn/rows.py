@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from functools import reduce as fold
 from os import getpid
@@ -66,6 +66,10 @@ class Rows(Protocol):
 
     def positions(self, reference: Column) -> Column:
         """Return the rows' numbers, from zero, beside `reference`."""
+        ...
+
+    def some(self, numbers: HostArray, *columns: Column) -> tuple[Rows, tuple[Column, ...]]:
+        """Return the rows with the given numbers, in that order, as rows of their own."""
         ...
 
 
@@ -226,6 +230,13 @@ class LocalRows:
         """Return the rows' numbers, from zero, beside `reference`."""
         return namespace(reference).arange(self.n_rows, device=device(reference))
 
+    def some(self, numbers: HostArray, *columns: Column) -> tuple[Rows, tuple[Column, ...]]:
+        """Return the rows with the given numbers, in that order, as rows of their own."""
+        xp = namespace(*columns)
+        index = xp.asarray(numbers, device=device(columns[0]))
+        taken = tuple(xp.take(column, index, axis=0) for column in columns)
+        return replace(self, n_rows=len(numbers)), taken
+
 
 @lru_cache(maxsize=4)
 def _threads_of(process: int, n_threads: int) -> ThreadPoolExecutor:
@@ -256,6 +267,18 @@ def filled(rows: Rows, value: float, reference: Column) -> Column:
         ),
         reference,
     )
+
+
+def spread(n_rows: int, count: int) -> HostArray:
+    """Return `count` row numbers of which every first few are spread over all rows; see `taken`."""
+    turned = np.arange(n_rows) * 0.6180339887498949
+    turned -= np.floor(turned)
+    if count < n_rows:
+        first = np.flatnonzero(turned < 1.01 * count / n_rows + 64 / n_rows)
+        turned = turned[first]
+    else:
+        first = np.arange(n_rows)
+    return first[np.argsort(turned, kind="stable")][:count]
 
 
 def taken(position: Array, share: float) -> Array:

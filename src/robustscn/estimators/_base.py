@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 from threadpoolctl import ThreadpoolController
 
 from .._arrays import Array, HostArray, eps, like, namespace, to_host64
-from ..growth import Problem, Round, at_most_one
+from ..growth import UNSAMPLED_ROWS, Problem, Round, Sketch, at_most_one, sketch_of
 from ..nodes import Network
 from ..rows import Column, LocalRows, quantile
 from ..weighting import distances, trimmed_scales
@@ -136,7 +136,8 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         flat = y.ndim == 1
         weight = _checked_weight(sample_weight, X)
         scaled, scale = _scaled_targets(y, weight, X)
-        problem = Problem(_rows(X), X, scaled, weight, _coarse(X, scaled, weight))
+        rows = _rows(X)
+        problem = Problem(rows, X, scaled, weight, _sketch(rows, X, scaled, weight))
         return Training(problem, scale, flat)
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
@@ -244,14 +245,14 @@ def _scaled_targets(y: Array, weight: Array, X: Array) -> tuple[Array, float]:
     return xp.astype(xp.clip(y, -limit, limit), X.dtype, copy=False), scale
 
 
-def _coarse(X: Array, y: Array, weight: Array) -> Array | None:
-    """Return the inputs in float32, None where that would gain nothing or overflow."""
+def _sketch(rows: LocalRows, X: Array, y: Array, weight: Array) -> Sketch | None:
+    """Return what candidates are ranked by; None where it gains nothing or would overflow."""
     xp = namespace(X)
-    if X.dtype != xp.float64:
+    if X.dtype != xp.float64 and rows.n_rows <= UNSAMPLED_ROWS:
         return None
     counted = (weight > 0)[:, None]
     largest = max(float(xp.max(xp.where(counted, xp.abs(a), xp.zeros_like(a)))) for a in (X, y))
-    return None if largest > 1e12 else xp.astype(xp.clip(X, -1e12, 1e12), xp.float32)
+    return None if largest > 1e12 else sketch_of(rows, X)
 
 
 def _float_dtypes(X: Any) -> list[Any]:

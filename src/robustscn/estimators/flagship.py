@@ -28,7 +28,7 @@ from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
 
 from .._arrays import Array, HostArray, like, namespace
-from ..growth import Problem, Recipe, Round, grow, reweight
+from ..growth import Problem, Recipe, Round, grow, reweight, sketch_of
 from ..least_squares import Tuned, ridge_by_leave_one_out
 from ..nodes import Draw, Network, Nodes, network, pass_through
 from ..rows import Column, LocalRows, Totals, quantile, sample
@@ -393,15 +393,12 @@ def _n_rows(problem: Problem) -> int:
 def _scaled(problem: Problem, scaling: Scaling) -> Problem:
     X = problem.rows.map(scaling.inputs, problem.X, width=4 * problem.X.shape[1])
     y = problem.rows.map(lambda t: t - like(scaling.centre, t), problem.y)
-    coarse = problem.coarse
-    if coarse is not None:  # a row of weight zero may lie anywhere
-        xp = namespace(X)
-        coarse = xp.astype(xp.clip(X, -1e12, 1e12), coarse.dtype)
     # Networks are fitted side by side; threads inside each would only be in the way.
     rows = problem.rows
     if isinstance(rows, LocalRows):
         rows = replace(rows, n_threads=1)
-    return replace(problem, rows=rows, X=X, y=y, coarse=coarse)
+    sketch = None if problem.sketch is None else sketch_of(rows, X)
+    return replace(problem, rows=rows, X=X, y=y, sketch=sketch)
 
 
 def _not_gross(problem: Problem) -> Column:
