@@ -1,0 +1,329 @@
+"""A committee of networks that judges each row without having seen its target.
+
+Networks are grown in batches of `FOLDS`; each batch member grows on the rows of all folds but
+one, and every network's output weights are judged by leave-one-out residuals. A row's evidence
+is its mean left-out residual over the networks whose growing it was kept from. Three things
+are chosen by that evidence, on dirty data, none of which can gain by rejecting good rows: the
+Huber loss counts every row, rejected or not.
+
+- The ridge of each network: lowest weighted leave-one-out error.
+- How steep nodes may be: at the first trusted round a batch is grown for each rung of a ladder
+  of scopes, and the rung with the lowest loss grows all later networks.
+- The round that is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, HostArray, like, namespace
+from .growth import Problem, Recipe, grow
+from .least_squares import Tuned, ridge_by_leave_one_out
+from .nodes import Network, Nodes, network, pass_through
+from .rows import Column, Totals, quantile
+from .weighting import distances, trimmed_scales
+
+GROSS = 10.0
+"""Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
+
+FOLDS = 4
+"""Networks grown together; each row is kept from one of them."""
+
+FIRST_TRUSTED_ROUND = 3
+"""Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
+
+FEW_ROWS = 40
+"""Below this number no row is kept from a network's growing, and any round may be kept."""
+
+RIDGES = 10.0 ** np.arange(-9.0, 0.5, 0.5)
+"""Penalties tried, for each unit of weight and targets of size one."""
+
+
+@dataclass
+class Committee:
+    """The networks so far, and how a round of reweighting adds to them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Scaled rows; its weight is the caller's.
+    recipe : Recipe
+        How networks grow, with all scopes.
+    n_networks, n_rounds : int
+        Size of the ensemble and number of rounds.
+    each : callable
+        Like `map`, perhaps at the same time.
+    """
+
+    problem: Problem
+    recipe: Recipe
+    n_networks: int
+    n_rounds: int
+    each: Callable[..., Iterable[Any]] = map
+    layers: list[Nodes] = field(default_factory=list)
+    kept_from: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.folds = fold_of_rows(self.problem, self.recipe.draw.seed)
+        self.batches = batch_sizes(self.n_networks, self.n_rounds)
+
+    def build(self, number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
+        """Grow networks where due, solve all under the weights, and judge the rows.
+
+        Parameters
+        ----------
+        number : int
+            The round.
+        weight : column of shape (n_rows,)
+            The caller's weights times the learned ones.
+
+        Returns
+        -------
+        networks : tuple of Network
+            All of them, solved.
+        evidence : column of shape (n_rows, n_outputs)
+            Left-out residuals.
+        """
+        weighted = replace(self.problem, weight=weight)
+        count = self.batches.get(number, 0)
+        if number == FIRST_TRUSTED_ROUND:
+            self.recipe, self.layers = self._best_rung(weighted, count)
+            self.kept_from = _folds_of(0, count)
+        else:
+            new = _folds_of(len(self.layers), count)
+            self.layers = self.layers + self._grown(weighted, self.recipe, number, new)
+            self.kept_from = self.kept_from + new
+        tuned, evidence = self._judged(weighted, self.layers, self.kept_from)
+        return _networks(self.problem, self.layers, tuned), evidence
+
+    def _best_rung(self, weighted: Problem, count: int) -> tuple[Recipe, list[Nodes]]:
+        new = _folds_of(0, count)
+        rungs = ladder(self.recipe)
+        batches = [self._grown(weighted, rung, FIRST_TRUSTED_ROUND, new) for rung in rungs]
+        evidence = [self._judged(weighted, batch, new)[1] for batch in batches]
+        losses = huber_losses(self.problem, evidence)
+        best = int(np.argmin(losses))
+        return rungs[best], batches[best]
+
+    def _grown(
+        self, weighted: Problem, recipe: Recipe, number: int, new: Sequence[int]
+    ) -> list[Nodes]:
+        recipes = [replace(recipe, round=100 * number + k) for k in range(len(new))]
+        return list(self.each(partial(_grown_without, weighted, self.folds), new, recipes))
+
+    def _judged(
+        self, weighted: Problem, layers: Sequence[Nodes], kept_from: Sequence[int]
+    ) -> tuple[list[Tuned], Column]:
+        tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), layers))
+        return tuned, _evidence(self.problem, self.folds, tuned, kept_from)
+
+
+def _folds_of(start: int, count: int) -> list[int]:
+    return [k % FOLDS for k in range(start, start + count)]
+
+
+def ladder(recipe: Recipe) -> list[Recipe]:
+    """Return recipes with the gentler half of the scopes, one more of them, and all.
+
+    The pool has the same size on each rung.
+    """
+    scopes = tuple(sorted(recipe.draw.scopes))
+    lengths = sorted(
+        {max(1, len(scopes) // 2), min(len(scopes), len(scopes) // 2 + 1), len(scopes)}
+    )
+    total = recipe.draw.n_candidates * len(scopes)
+    return [
+        replace(recipe, draw=replace(recipe.draw, scopes=scopes[:n], n_candidates=-(-total // n)))
+        for n in lengths
+    ]
+
+
+def best_round(problem: Problem, losses: Sequence[float]) -> int:
+    """Return the round with the lowest loss among those that may be kept.
+
+    Networks of the first rounds were grown with every row believed; one that put a node on a
+    wrong row vouches for it. A handful of rows cannot bear so much doubt.
+    """
+    many = len(losses) > FIRST_TRUSTED_ROUND and count_rows(problem) >= FEW_ROWS
+    first = FIRST_TRUSTED_ROUND if many else 0
+    return first + int(np.argmin(losses[first:]))
+
+
+def count_rows(problem: Problem) -> int:
+    """Return the number of rows, a weight of k counted k times and one below one as a row."""
+
+    def count(w: Array) -> Totals:
+        xp = namespace(w)
+        return (xp.sum(xp.where(w > 0, xp.clip(w, 1.0, None), xp.zeros_like(w))),)
+
+    return int(problem.rows.reduce(count, problem.weight)[0])
+
+
+def not_gross(problem: Problem) -> Column:
+    """Return first weights: one, but nothing for targets far outside of all the others.
+
+    The first network is fitted before any residual exists; a single target of a million would
+    bend it beyond repair. Rows set aside here are judged again after the first round.
+    """
+    rows = problem.rows
+    scales = []
+    for q in range(problem.y.shape[1]):
+        size = rows.map(lambda t, q=q: namespace(t).abs(t[:, q]), problem.y)
+        scales.append(quantile(rows, size, problem.weight, 0.95) or 1.0)
+    return rows.map(
+        lambda d: namespace(d).astype(d <= GROSS, d.dtype),
+        distances(rows, problem.y, np.array(scales)),
+    )
+
+
+def fold_of_rows(problem: Problem, seed: int) -> Column:
+    """Return each row's fold, a function of its inputs: copies of a row stay together.
+
+    Where rows are few, or their distinct inputs so few that a fold would hold nearly half of
+    the weight, all rows get the fold -1, which no network leaves out.
+    """
+    draw = np.random.default_rng((seed, 1)).uniform(1e3, 1e4, problem.X.shape[1])
+
+    def fold(x: Array) -> Array:
+        xp = namespace(x)
+        mixed = xp.zeros_like(x[:, 0])
+        for j in range(x.shape[1]):  # column by column: a row's sum must not depend on others
+            mixed = mixed + float(draw[j]) * x[:, j]
+        return xp.floor((mixed - xp.floor(mixed)) * FOLDS)
+
+    def masses(f: Array, w: Array) -> Totals:
+        xp = namespace(f)
+        return (xp.stack([xp.sum(xp.where(f == k, w, xp.zeros_like(w))) for k in range(FOLDS)]),)
+
+    folds = problem.rows.map(fold, problem.X)
+    (mass,) = problem.rows.reduce(masses, folds, problem.weight)
+    if mass.max() > 0.45 * mass.sum() or count_rows(problem) < FEW_ROWS:
+        return problem.rows.map(lambda f: namespace(f).full_like(f, -1.0), folds)
+    return folds
+
+
+def batch_sizes(n_networks: int, n_rounds: int) -> dict[int, int]:
+    """Return how many networks are grown in which round.
+
+    Round 0 grows one batch on rows that are all believed; from `FIRST_TRUSTED_ROUND` to the
+    last but one, batches spread evenly make up the ensemble.
+    """
+    batch = min(FOLDS, n_networks)
+    if n_rounds <= FIRST_TRUSTED_ROUND:
+        return {0: n_networks}
+    last = max(FIRST_TRUSTED_ROUND, n_rounds - 2)
+    due = {0: batch}
+    for place in np.linspace(FIRST_TRUSTED_ROUND, last, -(-n_networks // FOLDS)):
+        count = min(FOLDS, n_networks - sum(v for r, v in due.items() if r > 0))
+        due[round(place)] = due.get(round(place), 0) + count
+    return due
+
+
+def _grown_without(problem: Problem, folds: Column, fold: int, recipe: Recipe) -> Nodes:
+    """Return nodes grown on the rows of all other folds."""
+
+    def others(w: Array, f: Array) -> Array:
+        return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
+
+    weight = problem.rows.map(others, problem.weight, folds)
+    *_, state = grow(replace(problem, weight=weight), recipe)
+    return state.nodes
+
+
+def _tuned(problem: Problem, sample_weight: Column, nodes: Nodes) -> Tuned:
+    return ridge_by_leave_one_out(
+        problem.rows,
+        problem.X,
+        problem.y,
+        problem.weight,
+        sample_weight,
+        nodes.hidden,
+        len(nodes),
+        RIDGES,
+    )
+
+
+def _networks(
+    problem: Problem, layers: Sequence[Nodes], tuned: Sequence[Tuned]
+) -> tuple[Network, ...]:
+    n_features = problem.X.shape[1]
+    one = pass_through(n_features, inputs=False, constant=True, reference=problem.X)
+    return tuple(
+        network((nodes, one), fit.output_weights) for nodes, fit in zip(layers, tuned, strict=True)
+    )
+
+
+def _evidence(
+    problem: Problem, folds: Column, tuned: Sequence[Tuned], hidden_from: Sequence[int]
+) -> Column:
+    """Return each row's mean left-out residual over the networks grown without it.
+
+    Rows that no network was grown without, in an ensemble smaller than the folds, take the
+    mean over all.
+    """
+
+    def mean(f: Array, *left_out: Array) -> Array:
+        xp = namespace(f)
+        stacked = xp.stack(left_out)
+        unseen = xp.stack([xp.astype(f == k, f.dtype) for k in hidden_from])
+        none = xp.astype(xp.sum(unseen, axis=0) == 0, f.dtype)
+        votes = unseen + none[None, :]
+        return xp.sum(votes[:, :, None] * stacked, axis=0) / xp.sum(votes, axis=0)[:, None]
+
+    columns = [fit.left_out for fit in tuned]
+    return problem.rows.map(mean, folds, *columns, width=2 * len(columns))
+
+
+def narrowing(problem: Problem) -> Callable[[int, Column], HostArray]:
+    """Return the schedule of scales: a third of the largest residual, halved each round."""
+    widest: list[HostArray] = []
+
+    def largest(e: Array, w: Array) -> Totals:
+        xp = namespace(e)
+        counted = xp.where((w > 0)[:, None], xp.abs(e), xp.zeros_like(e))
+        return (xp.max(counted, axis=0),)
+
+    def least_scale(number: int, evidence: Column) -> HostArray:
+        if not widest:
+            believed = problem.rows.map(lambda s, w: s * w, not_gross(problem), problem.weight)
+            (size,) = problem.rows.reduce(
+                largest, evidence, believed, combine=lambda a, b: (np.maximum(a[0], b[0]),)
+            )
+            widest.append(size)
+        return widest[0] / 3.0 * 0.5**number
+
+    return least_scale
+
+
+def huber_losses(problem: Problem, evidence: Sequence[Column]) -> list[float]:
+    """Return the mean Huber loss of all rows for several sets of residuals.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows; its weight is the caller's.
+    evidence : sequence of columns of shape (n_rows, n_outputs)
+        Left-out residuals.
+
+    Returns
+    -------
+    list of float
+        Quadratic up to four standard deviations, by the smallest of the sets' own, and linear
+        beyond. The bend is common: a set gains nothing by a wide one.
+    """
+    rows, weight = problem.rows, problem.weight
+    bend = 4.0 * np.min([trimmed_scales(rows, e, weight) for e in evidence], axis=0)
+
+    def loss(e: Array, w: Array) -> Totals:
+        xp = namespace(e)
+        near, size = like(bend, e), xp.abs(e)
+        inside = xp.where(size < near, size, near)
+        return xp.sum(w[:, None] * inside * (2.0 * size - inside)), xp.sum(w)
+
+    totals = [rows.reduce(loss, e, weight) for e in evidence]
+    return [float(total / count) / problem.y.shape[1] for total, count in totals]

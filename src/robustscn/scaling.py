@@ -1,0 +1,126 @@
+"""Inputs and targets in units of their own: what the networks see is the same in any unit.
+
+Each input enters twice, scaled linearly to [0, 1] and by rank. Ranks spread out inputs that
+crowd together; the linear copy keeps what is linear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._arrays import Array, HostArray, like, namespace
+from .growth import Problem, sketch_of
+from .rows import LocalRows, Totals, quantile, sample
+
+RANKED_ROWS = 2**15
+"""Rows from which the ranks of inputs are learned, at most."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Maps that bring inputs to [0, 1], in two ways, and targets to a centre of zero.
+
+    Parameters
+    ----------
+    low, width : arrays of shape (n_features,)
+        Smallest input and range; a constant input has width one.
+    knots, ranks : tuples of n_features arrays
+        Values of each input and the share of weight below them.
+    centre : array of shape (n_outputs,)
+        Median target.
+    """
+
+    low: HostArray
+    width: HostArray
+    knots: tuple[HostArray, ...]
+    ranks: tuple[HostArray, ...]
+    centre: HostArray
+
+    def inputs(self, X: Array) -> Array:
+        """Return the inputs scaled linearly and by rank, side by side."""
+        xp = namespace(X)
+        linear = (X - like(self.low, X)) / like(self.width, X)
+        ranked = [
+            interpolated(X[:, j], knots, ranks)[:, None]
+            for j, (knots, ranks) in enumerate(zip(self.knots, self.ranks, strict=True))
+        ]
+        return xp.concat([linear, *ranked], axis=1)
+
+
+def interpolated(x: Array, knots: HostArray, values: HostArray) -> Array:
+    """Return the piecewise linear function through the knots at x, constant outside."""
+    xp = namespace(x)
+    if len(knots) == 1:
+        return xp.full_like(x, float(values[0]))
+    at, to = like(knots, x), like(values, x)
+    right = xp.clip(xp.searchsorted(at, x), 1, len(knots) - 1)
+    left = right - 1
+    start, stop = xp.take(at, left), xp.take(at, right)
+    share = xp.clip((x - start) / (stop - start), 0.0, 1.0)
+    return xp.take(to, left) * (1.0 - share) + xp.take(to, right) * share
+
+
+def scaling_of(problem: Problem) -> Scaling:
+    """Return the scaling of the rows that have weight."""
+    rows, n_outputs = problem.rows, problem.y.shape[1]
+    low, high = _extent(problem)
+    X, weight = sample(rows, min(1.0, RANKED_ROWS / rows.n_rows), problem.X, problem.weight)
+    X, weight = X[weight > 0], weight[weight > 0]
+    ranked = [_ranks(X[:, j], weight) for j in range(X.shape[1])]
+    centre = [quantile(rows, problem.y[:, q], problem.weight, 0.5) for q in range(n_outputs)]
+    return Scaling(
+        low,
+        np.where(high > low, high - low, 1.0),
+        tuple(knots for knots, _ in ranked),
+        tuple(shares for _, shares in ranked),
+        np.array(centre),
+    )
+
+
+def _extent(problem: Problem) -> tuple[HostArray, HostArray]:
+    """Return the smallest and largest inputs of rows that have weight."""
+
+    def extent(x: Array, w: Array) -> Totals:
+        xp = namespace(x)
+        infinite = xp.full_like(x, float("inf"))
+        counted = (w > 0)[:, None]
+        return (
+            xp.min(xp.where(counted, x, infinite), axis=0),
+            xp.max(xp.where(counted, x, -infinite), axis=0),
+        )
+
+    def widest(a: Totals, b: Totals) -> Totals:
+        return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
+
+    low, high = problem.rows.reduce(extent, problem.X, problem.weight, combine=widest)
+    return low, high
+
+
+def _ranks(values: HostArray, weight: HostArray) -> tuple[HostArray, HostArray]:
+    """Return up to 65 values of an input and the share of weight below each.
+
+    A value that many rows share gets the middle of the shares it spans.
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    mass = np.bincount(place, weight)
+    middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    if len(distinct) <= 65:
+        return distinct, middle
+    shares = np.linspace(middle[0], middle[-1], 65)
+    at = np.minimum(np.searchsorted(middle, shares), len(distinct) - 1)
+    knots, first = np.unique(distinct[at], return_index=True)
+    return knots, middle[at][first]
+
+
+def scaled(problem: Problem, scaling: Scaling) -> Problem:
+    """Return the problem with inputs and targets scaled."""
+    X = problem.rows.map(scaling.inputs, problem.X, width=4 * problem.X.shape[1])
+    y = problem.rows.map(lambda t: t - like(scaling.centre, t), problem.y)
+    # Networks are fitted side by side; threads inside each would only be in the way.
+    rows = problem.rows
+    if isinstance(rows, LocalRows):
+        rows = replace(rows, n_threads=1)
+    sketch = None if problem.sketch is None else sketch_of(rows, X)
+    return replace(problem, rows=rows, X=X, y=y, sketch=sketch)
