@@ -1,0 +1,228 @@
+"""A committee judges rows without having seen them, and chooses by losses that count every row."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robustscn.committee import (
+    FIRST_TRUSTED_ROUND,
+    FOLDS,
+    Committee,
+    batch_sizes,
+    best_round,
+    count_rows,
+    fold_of_rows,
+    huber_losses,
+    ladder,
+    narrowing,
+    not_gross,
+)
+from robustscn.growth import Problem, Recipe
+from robustscn.nodes import Draw
+from robustscn.rows import LocalRows
+from robustscn.scaling import interpolated, scaled, scaling_of
+
+
+def problem_of(X, y, weight=None):
+    weight = np.ones(len(X)) if weight is None else weight
+    return Problem(LocalRows(len(X)), X, y.reshape(len(X), -1), weight)
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(240, 3))
+    return problem_of(X, np.sin(5 * X[:, 0]) + X[:, 1])
+
+
+def recipe(problem, **changes):
+    n = problem.X.shape[1]
+    draw = Draw(0, n, (0.3, 1.0, 3.0, 10.0), 10, centres=np.stack([np.zeros(n), np.ones(n)]))
+    return replace(Recipe(draw, 20, block=5, exact=True, ridge=1e-6), **changes)
+
+
+# -- folds ------------------------------------------------------------------------------------
+
+
+def test_copies_of_a_row_share_a_fold_and_folds_are_balanced(problem):
+    folds = fold_of_rows(problem, 0)
+    counts = np.bincount(folds.astype(int), minlength=FOLDS)
+    assert counts.min() > 0.15 * len(folds)
+    again = np.repeat(problem.X, 3, axis=0)
+    np.testing.assert_array_equal(
+        fold_of_rows(problem_of(again, np.zeros(len(again))), 0), np.repeat(folds, 3)
+    )
+
+
+def test_the_order_of_the_rows_does_not_change_their_folds(problem):
+    order = np.random.default_rng(1).permutation(240)
+    folds = fold_of_rows(problem, 0)
+    moved = fold_of_rows(problem_of(problem.X[order], problem.y[order]), 0)
+    np.testing.assert_array_equal(moved, folds[order])
+
+
+def test_inputs_with_two_values_are_not_cut_into_folds():
+    X = np.tile([[0.0], [1.0]], (60, 1))
+    assert np.all(fold_of_rows(problem_of(X, X[:, 0]), 0) == -1)
+
+
+def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
+    row, found = 17, []
+    fold = int(fold_of_rows(problem, 0)[row])
+    for target in (problem.y[row, 0], 50.0):
+        y = problem.y.copy()
+        y[row] = target
+        changed = replace(problem, y=y)
+        committee = Committee(changed, recipe(changed), 4, 2)
+        committee.build(0, changed.weight)
+        found.append(committee.layers[committee.kept_from.index(fold)].weights)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+# -- batches, rungs and rounds ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_networks", [1, 3, 4, 5, 16, 30])
+@pytest.mark.parametrize("n_rounds", [1, 3, 4, 5, 10, 25])
+def test_the_last_round_has_as_many_networks_as_asked_for(n_networks, n_rounds):
+    due = batch_sizes(n_networks, n_rounds)
+    assert all(0 <= number < n_rounds for number in due)
+    assert due[0] >= 1
+    kept = due if n_rounds <= FIRST_TRUSTED_ROUND else {r: n for r, n in due.items() if r}
+    assert sum(kept.values()) == n_networks
+
+
+def test_rungs_are_the_gentler_scopes_with_pools_of_one_size(problem):
+    rungs = ladder(recipe(problem))
+    assert [rung.draw.scopes for rung in rungs] == [
+        (0.3, 1.0),
+        (0.3, 1.0, 3.0),
+        (0.3, 1.0, 3.0, 10.0),
+    ]
+    for rung in rungs:
+        assert 40 <= len(rung.draw.scopes) * rung.draw.n_candidates < 40 + len(rung.draw.scopes)
+
+
+def test_steep_scopes_are_kept_for_a_narrow_peak_only():
+    x = np.linspace(0, 1, 300)[:, None]
+    chosen = {}
+    for name, y in {"peak": np.exp(-((60 * (x - 0.5)) ** 2)), "smooth": np.sin(3 * x)}.items():
+        problem = problem_of(x, y)
+        steep = replace(recipe(problem).draw, scopes=(0.3, 1.0, 100.0, 300.0), n_candidates=20)
+        committee = Committee(problem, recipe(problem, draw=steep), 4, 10)
+        committee.build(FIRST_TRUSTED_ROUND, problem.weight)
+        chosen[name] = max(committee.recipe.draw.scopes)
+    assert chosen["peak"] == 300.0
+    assert chosen["smooth"] <= 100.0
+
+
+def test_huber_loss_is_the_literal_one_with_a_common_bend(problem):
+    rng = np.random.default_rng(2)
+    weight = rng.uniform(0.5, 2.0, size=240)
+    problem = replace(problem, weight=weight)
+    sets = [rng.normal(size=(240, 1)), 3 * rng.standard_t(2, size=(240, 1))]
+
+    def scale(e):  # a median of what is within three of it, until it settles
+        now = 1.4826022185056018 * median(np.abs(e[:, 0]), weight)
+        while True:
+            near = np.abs(e[:, 0]) <= 3 * now
+            renewed = 1.4826022185056018 * median(np.abs(e[near, 0]), weight[near])
+            if renewed >= now * (1 - 1e-6):
+                return now
+            now = renewed
+
+    bend = 4 * min(map(scale, sets))
+    for found, e in zip(huber_losses(problem, sets), sets, strict=True):
+        size = np.abs(e[:, 0])
+        loss = np.where(size < bend, size**2, 2 * bend * size - bend**2)
+        assert found == pytest.approx(np.sum(weight * loss) / weight.sum(), rel=1e-6)
+
+
+def median(values, weight):
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order])
+    return values[order][np.searchsorted(reached, 0.5 * reached[-1] * (1 - 1e-13))]
+
+
+def test_rejecting_good_rows_shows_in_the_loss(problem):
+    good = np.full((240, 1), 0.1)
+    good[::2] *= -1
+    rejecting = 0.9 * good
+    rejecting[:40] = 2.0
+    fair, unfair = huber_losses(problem, [good, rejecting])
+    assert fair < unfair
+
+
+def test_first_rounds_are_kept_only_of_a_handful_of_rows(problem):
+    losses = [1.0, 2.0, 3.0, 6.0, 5.0, 7.0]
+    assert best_round(problem, losses) == 4
+    few = problem_of(problem.X[:20], problem.y[:20])
+    assert best_round(few, losses) == 0
+    assert best_round(problem, losses[:3]) == 0
+
+
+def test_rows_are_counted_by_weight_and_small_weights_as_rows():
+    X = np.zeros((4, 1))
+    assert count_rows(problem_of(X, np.zeros(4), np.array([3.0, 0.0, 0.2, 1.0]))) == 5
+
+
+# -- the first weights and the narrowing scale ---------------------------------------------------
+
+
+def test_gross_targets_are_set_aside_and_peaks_are_not():
+    y = np.zeros(200)
+    y[:20] = np.linspace(0.1, 0.6, 20)
+    y[100] = 1e6
+    weight = not_gross(problem_of(np.zeros((200, 1)), y))
+    assert weight[100] == 0
+    assert weight.sum() == 199
+
+
+def test_the_scale_starts_at_a_third_of_the_largest_residual_and_halves(problem):
+    y = problem.y.copy()
+    y[0] = 1e9  # gross: does not count
+    least = narrowing(replace(problem, y=y))
+    e = np.linspace(-0.5, 0.9, 240)[:, None]
+    e[0] = 1e9
+    assert least(0, e)[0] == pytest.approx(0.3)
+    assert least(3, 0.0 * e)[0] == pytest.approx(0.3 / 8)
+
+
+# -- scaling ----------------------------------------------------------------------------------
+
+
+def test_inputs_enter_linearly_and_by_rank():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.lognormal(0, 2, 5000), rng.uniform(-3, 7, 5000)])
+    problem = problem_of(X, np.zeros(5000))
+    Z = scaled(problem, scaling_of(problem)).X
+    assert Z.shape == (5000, 4)
+    np.testing.assert_allclose(Z.min(axis=0)[:2], 0.0, atol=1e-12)
+    np.testing.assert_allclose(Z.max(axis=0)[:2], 1.0, atol=1e-12)
+    ranks = (np.argsort(np.argsort(X, axis=0), axis=0) + 0.5) / 5000
+    assert np.max(np.abs(Z[:, 2:] - ranks)) < 0.02
+
+
+def test_units_of_the_inputs_do_not_matter(problem):
+    first = scaled(problem, scaling_of(problem)).X
+    other = problem_of(problem.X * [1e3, 1e-6, 7.0] + [5.0, -1.0, 1e4], problem.y)
+    np.testing.assert_allclose(scaled(other, scaling_of(other)).X, first, atol=1e-8)
+
+
+def test_constant_inputs_and_rows_of_weight_zero_leave_the_scaling_alone(problem):
+    X = np.column_stack([problem.X, np.full(240, 4.0)])
+    weight = np.ones(240)
+    weight[0], X[0, 0] = 0.0, 1e9
+    scaling = scaling_of(problem_of(X, problem.y, weight))
+    assert scaling.width[0] < 1.0
+    assert scaling.width[3] == 1.0
+    assert np.all(np.isfinite(scaling.inputs(X)))
+
+
+def test_interpolation_is_numpys():
+    rng = np.random.default_rng(4)
+    knots, values = np.sort(rng.normal(size=9)), rng.normal(size=9)
+    x = np.concatenate([rng.normal(0, 2, size=200), knots])
+    np.testing.assert_allclose(interpolated(x, knots, values), np.interp(x, knots, values))
+    np.testing.assert_array_equal(interpolated(x, knots[:1], values[:1]), values[0])
