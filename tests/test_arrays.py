@@ -12,9 +12,10 @@ import pytest
 
 from robustscn._arrays import eps, histogram, like, namespace, to_host, to_host64
 from robustscn.density import _binned, _summed, density
-from robustscn.growth import Problem, Recipe, at_most_one, empty, grow, reweight, step, validated
+from robustscn.growth import Problem, Recipe, empty, grow, step, validated
 from robustscn.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
+from robustscn.rounds import at_most_one, reweight
 from robustscn.rows import LocalRows, filled, quantile
 from robustscn.search import gains, pool_sums, pool_sums_exact
 from robustscn.solve import appended, newest_only, no_nodes, window

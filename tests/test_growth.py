@@ -7,21 +7,10 @@ import pytest
 
 import reference
 from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
-from robustscn.growth import (
-    CONTRACTIONS,
-    Problem,
-    Recipe,
-    Stop,
-    at_most_one,
-    empty,
-    grow,
-    mean_one,
-    reweight,
-    step,
-    validated,
-)
+from robustscn.growth import CONTRACTIONS, Problem, Recipe, Stop, empty, grow, step, validated
 from robustscn.least_squares import leave_one_out
 from robustscn.nodes import Draw
+from robustscn.rounds import at_most_one, mean_one, reweight
 from robustscn.rows import LocalRows
 from robustscn.weighting import KDE, Tukey
 

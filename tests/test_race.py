@@ -3,19 +3,11 @@
 import numpy as np
 import pytest
 
-from robustscn.growth import (
-    FEWEST_SAMPLED,
-    UNSAMPLED_ROWS,
-    Problem,
-    Recipe,
-    empty,
-    grow,
-    sketch_of,
-    step,
-)
+from robustscn.growth import Problem, Recipe, empty, grow, step
 from robustscn.nodes import Draw
 from robustscn.rows import LocalRows, spread, taken
 from robustscn.search import gains, pool_sums
+from robustscn.sketch import FEWEST_SAMPLED, UNSAMPLED_ROWS, sketch_of
 
 N_ROWS = 60_000
 
@@ -54,7 +46,12 @@ def test_the_node_that_wins_the_race_is_nearly_the_best_and_admissible_on_all_ro
 
 def test_a_sample_is_a_sample_and_grows_as_nodes_gain_less(data):
     problem, recipe = raced(data)
-    sizes = [problem.sketch.columns(problem, state)[0].n_rows for state in grow(problem, recipe)]
+    sizes = [
+        problem.sketch.columns(problem.rows, state.fit.residuals, problem.weight, state.share)[
+            0
+        ].n_rows
+        for state in grow(problem, recipe)
+    ]
     assert sizes[0] == FEWEST_SAMPLED
     assert max(sizes) > FEWEST_SAMPLED
     assert max(sizes) < N_ROWS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.growth import mean_one
+from robustscn.rounds import mean_one
 from robustscn.rows import LocalRows
 from robustscn.weighting import (
     KDE,

@@ -1,36 +1,30 @@
-"""The algorithm: grow a network node by node; renew the rows' weights; repeat.
+"""The algorithm: grow a network node by node.
 
-    X, y -> draw pool -> score -> choose nodes -> append -> residuals, leverage
-     ^                                                             |
-     +-------------- inlier weights <- weighting <-----------------+
+    X, y -> draw pool -> rank -> score -> choose nodes -> append -> residuals, leverage
+     ^                                                                  |
+     +----- inlier weights <- weighting (see rounds.py) <---------------+
 
-`step` adds one block of nodes to a state and gives a new state; `grow` is the loop around it
-and `reweight` the loop around that. Both are generators of immutable values: progress,
-callbacks, early stopping and checkpoints are loops in the caller, not flags in here. Nothing
-raises: a network that cannot go on carries the reason in `stop`.
+`step` adds one block of nodes to a state and gives a new state; `grow` is the loop around it, a
+generator of immutable values: progress, callbacks, early stopping and checkpoints are loops in
+the caller, not flags in here. Nothing raises: a network that cannot go on carries the reason in
+`stop`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
 from ._arrays import Array, HostArray, eps, like, namespace
 from .nodes import Draw, Nodes
-from .rows import Column, Rows, Totals, filled, spread
+from .rows import Column, Rows, Totals
 from .search import chosen_block, error_shares, gains, pool_sums, pool_sums_exact, ranked
+from .sketch import Sketch
 from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
-from .weighting import Weighting
-
-UNSAMPLED_ROWS = 2**15
-"""Candidates are ranked by all rows where these are no more."""
-
-FEWEST_SAMPLED, MOST_SAMPLED = 2**13, 2**17
-"""Bounds on the rows of a sample by which candidates are ranked."""
 
 CONTRACTIONS = (0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
@@ -45,48 +39,6 @@ class Stop(Enum):
     VALIDATION = "the validation error stopped falling"
     LEAVE_ONE_OUT = "the leave-one-out error stopped falling"
     SOLVED = "all nodes were given at once"
-
-
-@dataclass(frozen=True)
-class Sketch:
-    """Inputs in float32, of all rows or of a sample: enough to tell good candidates from bad.
-
-    Parameters
-    ----------
-    X : column of shape (n_some, n_features)
-        The inputs.
-    numbers : int array of shape (n_some,) or None
-        Which rows they are of, each first few spread over all; None for all rows in order.
-    """
-
-    X: Column
-    numbers: HostArray | None = None
-
-    def columns(self, problem: Problem, state: State) -> tuple[Rows, Column, Column, Column]:
-        """Return rows, inputs, residuals and weights to rank candidates of the next node by.
-
-        The share s of the error that a candidate removes is the square of a correlation, which
-        n rows tell to about 1 / sqrt(n). With 100 / s rows that is a tenth of the correlation
-        itself; s is reckoned to be what the newest node removed.
-        """
-        rows, X, e, weight = problem.rows, self.X, state.fit.residuals, problem.weight
-        if self.numbers is not None:
-            n = int(np.clip(100.0 / max(state.share, 1e-12), FEWEST_SAMPLED, len(self.numbers)))
-            rows, (e, weight) = rows.some(self.numbers[:n], e, weight)
-            X = X[:n, :]
-        xp = namespace(X)
-        # A row of weight zero may hold anything that float64 does.
-        return rows, X, xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
-
-
-def sketch_of(rows: Rows, X: Column) -> Sketch:
-    """Return the sketch of some inputs: all rows where they are few, else a sample."""
-    xp = namespace(X)
-    if rows.n_rows <= UNSAMPLED_ROWS:
-        return Sketch(xp.astype(xp.clip(X, -1e12, 1e12), xp.float32))
-    numbers = spread(rows.n_rows, MOST_SAMPLED)
-    _, (some,) = rows.some(numbers, X)
-    return Sketch(xp.astype(xp.clip(some, -1e12, 1e12), xp.float32), numbers)
 
 
 @dataclass(frozen=True)
@@ -303,7 +255,9 @@ def _chosen(
         # Bounds may all be too small where the exact decrease is not.
         gain = _coarse_gains(coarse, pool).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
-    sums, gram = pool_sums_exact(rows, X, e, weight, pool, *_basis(problem, state.fit))
+    sums, gram = pool_sums_exact(
+        rows, X, e, weight, pool, *_basis(problem, state.fit), between=size > 1
+    )
     gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
     found = ranked(gain, state.energy, recipe.contractions, n_nodes)
     if found is None:
@@ -315,7 +269,7 @@ def _chosen(
 def _ranked_by(problem: Problem, state: State) -> tuple[Rows, Column, Column, Column]:
     if problem.sketch is None:
         return problem.rows, problem.X, state.fit.residuals, problem.weight
-    return problem.sketch.columns(problem, state)
+    return problem.sketch.columns(problem.rows, state.fit.residuals, problem.weight, state.share)
 
 
 def _coarse_gains(coarse: tuple[Rows, Column, Column, Column], pool: Nodes) -> HostArray:
@@ -337,12 +291,11 @@ def _best_bounds(
     whose correlation with the residual is within four standard errors of the best, up to 64.
     """
     gain = _coarse_gains(coarse, pool)
-    n_rows, energy = coarse[0].n_rows, state.energy
-    if n_rows < problem.rows.n_rows:
-        rows, _, e, weight = coarse
+    rows, _, e, weight = coarse
+    if rows.n_rows < problem.rows.n_rows:
         energy = replace(problem, rows=rows, weight=weight).energy(e)
         correlation = np.sqrt(np.maximum(error_shares(gain, energy), 0.0))
-        near = correlation >= correlation.max() - 4.0 / np.sqrt(n_rows)
+        near = correlation >= correlation.max() - 4.0 / np.sqrt(rows.n_rows)
         order = np.argsort(-gain.sum(axis=0), kind="stable")
         return order[near[order]][: max(count, min(8 * count, 64))]
     found = ranked(gain, state.energy, recipe.contractions, len(state.nodes) + 1)
@@ -408,128 +361,3 @@ def validated(
         yield state, rmse
         if state.stop is not None:
             return
-
-
-Model = TypeVar("Model")
-
-
-@dataclass(frozen=True)
-class Round(Generic[Model]):
-    """One round of reweighting.
-
-    Parameters
-    ----------
-    model : object
-        What was built with `weight_used`.
-    weight_used : column of shape (n_rows,)
-        Inlier weights it was built with.
-    inlier_weight : column of shape (n_rows,)
-        Inlier weights that its residuals suggest.
-    evidence : column of shape (n_rows, n_outputs)
-        Those residuals.
-    least_scale : array of shape (n_outputs,) or None
-        What one standard deviation was at least taken to be.
-    """
-
-    model: Model
-    weight_used: Column
-    inlier_weight: Column
-    evidence: Column
-    least_scale: HostArray | None = None
-
-
-def reweight(
-    rows: Rows,
-    sample_weight: Column,
-    build: Callable[[int, Column], tuple[Model, Column]],
-    weighting: Weighting,
-    n_rounds: int,
-    *,
-    start: Column | None = None,
-    normalise: bool = True,
-    negligible: float = 0.0,
-    least_scale: Callable[[int, Column], HostArray] | None = None,
-) -> Iterator[Round[Model]]:
-    """Yield the rounds of: build with the present inlier weights, renew them from the errors.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    sample_weight : column of shape (n_rows,)
-        The caller's weights.
-    build : callable
-        From the round's number and the rows' weights (the caller's times the learned) to a
-        model and the residuals by which rows are judged.
-    weighting : Weighting
-        Turns residuals into inlier weights.
-    n_rounds : int
-        Number of builds.
-    start : column of shape (n_rows,) or None
-        Inlier weights of the first build; None believes every row.
-    normalise : bool
-        Scale inlier weights to mean one. Only a ridge of fixed size tells the difference.
-    negligible : float
-        Residuals up to this size count as none: where a network meets every row, what is left
-        is rounding, and no row is stranger than another for it.
-    least_scale : callable or None
-        From the round's number and its residuals to what one standard deviation of each output
-        is at least taken to be: a scale that starts wide and narrows keeps what is true but
-        not yet learned.
-
-    Yields
-    ------
-    Round
-        After every build.
-    """
-    inlier_weight = filled(rows, 1.0, sample_weight) if start is None else start
-    for number in range(n_rounds):
-        model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
-        evidence = rows.map(lambda e: _without(e, negligible), evidence)
-        least = None if least_scale is None else least_scale(number, evidence)
-        # A weighting of the caller's own need not know of least scales where there are none.
-        scale = () if least is None else (least,)
-        renewed = weighting.inlier_weight(rows, evidence, sample_weight, *scale)
-        if normalise:
-            renewed = mean_one(rows, renewed, sample_weight)
-        yield Round(model, inlier_weight, renewed, evidence, least)
-        inlier_weight = renewed
-
-
-def _without(residuals: Array, negligible: float) -> Array:
-    xp = namespace(residuals)
-    return xp.where(xp.abs(residuals) > negligible, residuals, xp.zeros_like(residuals))
-
-
-def _product(left: Array, right: Array) -> Array:
-    return left * right
-
-
-def mean_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
-    """Return inlier weights scaled to a weighted mean of one; ones where none is positive."""
-
-    def sums(theta: Array, w: Array) -> Totals:
-        xp = namespace(w)
-        return xp.sum(theta * w), xp.sum(w)
-
-    mass, count = (float(total) for total in rows.reduce(sums, inlier_weight, sample_weight))
-    if not mass > 0:
-        return filled(rows, 1.0, sample_weight)
-    return rows.map(lambda theta: theta * (count / mass), inlier_weight)
-
-
-def at_most_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
-    """Return inlier weights scaled so that the largest of a counted row is one."""
-
-    def peak(theta: Array, w: Array) -> Totals:
-        xp = namespace(theta)
-        return (xp.max(xp.where(w > 0, theta, xp.zeros_like(theta))),)
-
-    def larger(a: Totals, b: Totals) -> Totals:
-        return (np.maximum(a[0], b[0]),)
-
-    (largest,) = rows.reduce(peak, inlier_weight, sample_weight, combine=larger)
-    # Dividing may give 1 + 1e-16; the cap makes the promise exact.
-    return rows.map(
-        lambda theta: namespace(theta).clip(theta / float(largest), 0.0, 1.0), inlier_weight
-    )

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ._arrays import Array, HostArray, like, namespace
-from .growth import Problem, sketch_of
+from .growth import Problem
 from .rows import LocalRows, Totals, quantile, sample
+from .sketch import sketch_of
 
 RANKED_ROWS = 2**15
 """Rows from which the ranks of inputs are learned, at most."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, HostArray
+from ._arrays import Array, HostArray, namespace
 from .nodes import Nodes
 from .rows import Column, Rows
 
@@ -81,6 +81,8 @@ def pool_sums_exact(
     pool: Nodes,
     basis: Column,
     ridge: float,
+    *,
+    between: bool = True,
 ) -> tuple[PoolSums, HostArray]:
     """Return the pool's sums with remainders, and the orthogonal parts' inner products.
 
@@ -96,26 +98,33 @@ def pool_sums_exact(
         Orthonormal columns that span the network's nodes.
     ridge : float
         Penalty on squared output weights; it lengthens each candidate.
+    between : bool
+        Whether inner products between candidates are wanted, which a single choice does not
+        need.
 
     Returns
     -------
     sums : PoolSums
         With true remainders.
     gram : array of shape (n_candidates, n_candidates)
-        Inner products of the candidates' parts orthogonal to the basis.
+        Inner products of the candidates' parts orthogonal to the basis; zero off the diagonal
+        where those between candidates are not wanted.
     """
 
     def sums(x: Array, e: Array, w: Array, p: Array) -> tuple[Array, ...]:
         h = pool.hidden(x)
         weighted = h * w[:, None]
-        return e.T @ weighted, h.T @ weighted, p.T @ weighted
+        own = h.T @ weighted if between else namespace(h).sum(h * weighted, axis=0)
+        return e.T @ weighted, own, p.T @ weighted
 
-    dots, gram, cross = rows.reduce(sums, X, residuals, weight, basis, width=2 * len(pool))
-    squares = np.diagonal(gram).copy()
-    gram = gram - cross.T @ cross + ridge * np.eye(len(pool))
+    dots, own, cross = rows.reduce(sums, X, residuals, weight, basis, width=2 * len(pool))
+    squares = np.diagonal(own).copy() if between else own
+    if between:
+        gram = own - cross.T @ cross + ridge * np.eye(len(pool))
+    else:
+        gram = np.diag(own - np.sum(cross * cross, axis=0) + ridge)
     # Cancellation may leave a dependent candidate's remainder at or below zero.
-    floor = 1e-14 * squares
-    remainders = np.maximum(np.diagonal(gram), floor)
+    remainders = np.maximum(np.diagonal(gram), 1e-14 * squares)
     return PoolSums(dots, squares, remainders), gram
 
 

@@ -26,9 +26,11 @@ from sklearn.utils.validation import (
 from threadpoolctl import ThreadpoolController
 
 from .._arrays import Array, HostArray, eps, like, namespace, to_host64
-from ..growth import UNSAMPLED_ROWS, Problem, Round, Sketch, at_most_one, sketch_of
+from ..growth import Problem
 from ..nodes import Network
+from ..rounds import Round, at_most_one
 from ..rows import Column, LocalRows, quantile
+from ..sketch import UNSAMPLED_ROWS, Sketch, sketch_of
 from ..weighting import distances, trimmed_scales
 from ._parameters import check_parameters
 

@@ -27,8 +27,9 @@ from ..committee import (
     narrowing,
     not_gross,
 )
-from ..growth import Problem, Recipe, Round, reweight
+from ..growth import Problem, Recipe
 from ..nodes import Draw, Network
+from ..rounds import Round, reweight
 from ..scaling import Scaling, scaled, scaling_of
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._arrays import Array, HostArray, eps
-from ..growth import Problem, Round, Stop, reweight
+from ..growth import Problem, Stop
 from ..least_squares import Solution, least_squares, solved_triangle, triangular_factor
 from ..nodes import Draw, Network, Nodes, hidden_of, network, pass_through
+from ..rounds import Round, reweight
 from ..rows import Column
 from ..weighting import Laplace, Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread

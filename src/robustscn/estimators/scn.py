@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._arrays import HostArray
-from ..growth import CONTRACTIONS, Problem, Recipe, Round, State, Stop, grow, reweight, validated
+from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, validated
 from ..least_squares import least_squares
 from ..nodes import Draw, Network, network
+from ..rounds import Round, reweight
 from ..rows import Column
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread

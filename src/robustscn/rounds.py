@@ -1,0 +1,143 @@
+"""Rounds of reweighting: build with the present weights, renew them from the errors, repeat.
+
+    theta = 1 -> build -> residuals -> weighting -> theta -> build -> ...
+
+What is built is the caller's: a grown network, one solved again, a whole committee. The loop
+is a generator; when to stop and which round to keep are the caller's as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from ._arrays import Array, HostArray, namespace
+from .rows import Column, Rows, Totals, filled
+from .weighting import Weighting
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class Round(Generic[Model]):
+    """One round of reweighting.
+
+    Parameters
+    ----------
+    model : object
+        What was built with `weight_used`.
+    weight_used : column of shape (n_rows,)
+        Inlier weights it was built with.
+    inlier_weight : column of shape (n_rows,)
+        Inlier weights that its residuals suggest.
+    evidence : column of shape (n_rows, n_outputs)
+        Those residuals.
+    least_scale : array of shape (n_outputs,) or None
+        What one standard deviation was at least taken to be.
+    """
+
+    model: Model
+    weight_used: Column
+    inlier_weight: Column
+    evidence: Column
+    least_scale: HostArray | None = None
+
+
+def reweight(
+    rows: Rows,
+    sample_weight: Column,
+    build: Callable[[int, Column], tuple[Model, Column]],
+    weighting: Weighting,
+    n_rounds: int,
+    *,
+    start: Column | None = None,
+    normalise: bool = True,
+    negligible: float = 0.0,
+    least_scale: Callable[[int, Column], HostArray] | None = None,
+) -> Iterator[Round[Model]]:
+    """Yield the rounds of: build with the present inlier weights, renew them from the errors.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    sample_weight : column of shape (n_rows,)
+        The caller's weights.
+    build : callable
+        From the round's number and the rows' weights (the caller's times the learned) to a
+        model and the residuals by which rows are judged.
+    weighting : Weighting
+        Turns residuals into inlier weights.
+    n_rounds : int
+        Number of builds.
+    start : column of shape (n_rows,) or None
+        Inlier weights of the first build; None believes every row.
+    normalise : bool
+        Scale inlier weights to mean one. Only a ridge of fixed size tells the difference.
+    negligible : float
+        Residuals up to this size count as none: where a network meets every row, what is left
+        is rounding, and no row is stranger than another for it.
+    least_scale : callable or None
+        From the round's number and its residuals to what one standard deviation of each output
+        is at least taken to be: a scale that starts wide and narrows keeps what is true but
+        not yet learned.
+
+    Yields
+    ------
+    Round
+        After every build.
+    """
+    inlier_weight = filled(rows, 1.0, sample_weight) if start is None else start
+    for number in range(n_rounds):
+        model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
+        evidence = rows.map(lambda e: _without(e, negligible), evidence)
+        least = None if least_scale is None else least_scale(number, evidence)
+        # A weighting of the caller's own need not know of least scales where there are none.
+        scale = () if least is None else (least,)
+        renewed = weighting.inlier_weight(rows, evidence, sample_weight, *scale)
+        if normalise:
+            renewed = mean_one(rows, renewed, sample_weight)
+        yield Round(model, inlier_weight, renewed, evidence, least)
+        inlier_weight = renewed
+
+
+def _without(residuals: Array, negligible: float) -> Array:
+    xp = namespace(residuals)
+    return xp.where(xp.abs(residuals) > negligible, residuals, xp.zeros_like(residuals))
+
+
+def _product(left: Array, right: Array) -> Array:
+    return left * right
+
+
+def mean_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
+    """Return inlier weights scaled to a weighted mean of one; ones where none is positive."""
+
+    def sums(theta: Array, w: Array) -> Totals:
+        xp = namespace(w)
+        return xp.sum(theta * w), xp.sum(w)
+
+    mass, count = (float(total) for total in rows.reduce(sums, inlier_weight, sample_weight))
+    if not mass > 0:
+        return filled(rows, 1.0, sample_weight)
+    return rows.map(lambda theta: theta * (count / mass), inlier_weight)
+
+
+def at_most_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
+    """Return inlier weights scaled so that the largest of a counted row is one."""
+
+    def peak(theta: Array, w: Array) -> Totals:
+        xp = namespace(theta)
+        return (xp.max(xp.where(w > 0, theta, xp.zeros_like(theta))),)
+
+    def larger(a: Totals, b: Totals) -> Totals:
+        return (np.maximum(a[0], b[0]),)
+
+    (largest,) = rows.reduce(peak, inlier_weight, sample_weight, combine=larger)
+    # Dividing may give 1 + 1e-16; the cap makes the promise exact.
+    return rows.map(
+        lambda theta: namespace(theta).clip(theta / float(largest), 0.0, 1.0), inlier_weight
+    )
