@@ -59,19 +59,18 @@ def gpu() -> str:
     report = json.loads((HERE / "results" / "gpu.json").read_text())
     same = report["same_nodes"]
     lines = [
-        f"RSC-KDE by passing torch arrays on one {report['device']}: 20 inputs, 100 nodes in blocks "
-        "of 10, 500 candidates for each block, 5 rounds. On 50,000 rows the first "
+        f"RSC-KDE by passing torch arrays on one {report['device']}: 20 inputs, 100 nodes in "
+        "blocks of 10, 500 candidates for each block, 5 rounds. On 50,000 rows the first "
         f"{min(row['equal_from_the_start'] for row in same)} of {same[0]['nodes_cpu']} nodes are "
         "those of the CPU ([gpu.py](benchmarks/gpu.py)).",
         "",
         "| rows | dtype | seconds | device memory |",
         "| ---: | --- | ---: | ---: |",
     ]
-    for row in report["fits"]:
-        lines.append(
-            f"| {row['rows']:,} | {row['dtype']} | {row['seconds']:.2f} | "
-            f"{row['peak_GiB']:.1f} GiB |"
-        )
+    lines += [
+        f"| {row['rows']:,} | {row['dtype']} | {row['seconds']:.2f} | {row['peak_GiB']:.1f} GiB |"
+        for row in report["fits"]
+    ]
     return "\n".join(lines)
 
 
