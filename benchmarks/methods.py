@@ -5,6 +5,8 @@ literature: those of the paper at 100 nodes, with the scopes that suit the set's
 the function, gentle for the others); ours on its defaults, from raw data. No clean rows are given
 to anyone, nothing is tuned. The error is the root mean square on clean test rows.
 
+Draws are numbered from 100: those of small numbers were looked at while our own method was made.
+
 The oracle is our own default trained with the wrong rows removed.
 """
 
@@ -33,6 +35,7 @@ from robustscn.datasets import contaminate, load_keel, make_function, make_grind
 RESULTS = Path(__file__).parent / "results" / "methods.json"
 SETS = ("function", "concrete", "stock", "treasury", "laser", "grinding")
 LEVELS = (0.0, 0.1, 0.25)
+FIRST_DRAW = 100
 
 
 def drawn(name: str, draw: int) -> tuple[Any, ...]:
@@ -73,7 +76,7 @@ def rmse(model: Any, X: Any, y: Any) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=4, help="draws of data and networks")
+    parser.add_argument("--draws", type=int, default=3, help="draws of data and networks")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     cells: dict[str, dict[str, dict[str, Any]]] = {}
@@ -81,7 +84,7 @@ def main() -> None:
         for level in LEVELS:
             errors: dict[str, list[float]] = {}
             seconds: dict[str, list[float]] = {}
-            for draw in range(arguments.draws):
+            for draw in range(FIRST_DRAW, FIRST_DRAW + arguments.draws):
                 X, y, Xt, yt = drawn(name, draw)
                 protocol = "replace" if name == "function" else "add"
                 dirty, wrong = contaminate(y, level, protocol=protocol, rng=draw)
