@@ -17,7 +17,9 @@ def accuracy() -> str:
     lines = [
         f"Root mean squared error on clean test rows, mean of {report['draws']} draws of data and "
         "networks. Share of wrong training targets beside the set (function: replaced by noise; "
-        "others: noise added; inputs and targets in [0, 1]). No method is given clean rows or "
+        "others: noise added; inputs and targets in [0, 1]). Grinding is a simulated circuit, "
+        "not a plant's data, and of its open choices the one that a plain network learns best. "
+        "No method is given clean rows or "
         "tuned; the oracle is RobustSCN trained with the wrong rows removed "
         "([methods.py](benchmarks/methods.py)).",
         "",

@@ -37,7 +37,6 @@ class Stop(Enum):
     NO_CANDIDATE = "no candidate satisfied the supervisory inequality"
     DEPENDENT = "new nodes no longer differ, to rounding, from the network's"
     VALIDATION = "the validation error stopped falling"
-    LEAVE_ONE_OUT = "the leave-one-out error stopped falling"
     SOLVED = "all nodes were given at once"
 
 
