@@ -76,7 +76,7 @@ def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
         changed = replace(problem, y=y)
         committee = Committee(changed, recipe(changed), 4, 2)
         committee.build(0, changed.weight)
-        found.append(committee.layers[committee.kept_from.index(fold)].weights)
+        found.append(committee.layers[committee.kept_from.index(fold)].nodes.weights)
     np.testing.assert_array_equal(found[0], found[1])
 
 

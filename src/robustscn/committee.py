@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, HostArray, like, namespace
-from .growth import Problem, Recipe, grow
+from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .rows import Column, Totals, quantile
@@ -44,6 +44,23 @@ RIDGES = 10.0 ** np.arange(-9.0, 0.5, 0.5)
 """Penalties tried, for each unit of weight and targets of size one."""
 
 
+@dataclass(frozen=True)
+class Grown:
+    """Nodes grown without the rows of one fold.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        The nodes.
+    path : array of shape (n_steps, 3)
+        After each step: number of nodes, weighted root mean squared error on the rows they were
+        grown on, and on the rows of the fold kept from them.
+    """
+
+    nodes: Nodes
+    path: HostArray
+
+
 @dataclass
 class Committee:
     """The networks so far, and how a round of reweighting adds to them.
@@ -58,6 +75,8 @@ class Committee:
         Size of the ensemble and number of rounds.
     each : callable
         Like `map`, perhaps at the same time.
+    watch : Watcher or None
+        Told of each network's growing; may end it.
     """
 
     problem: Problem
@@ -65,7 +84,8 @@ class Committee:
     n_networks: int
     n_rounds: int
     each: Callable[..., Iterable[Any]] = map
-    layers: list[Nodes] = field(default_factory=list)
+    watch: Watcher | None = None
+    layers: list[Grown] = field(default_factory=list)
     kept_from: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -99,9 +119,16 @@ class Committee:
             self.layers = self.layers + self._grown(weighted, self.recipe, number, new)
             self.kept_from = self.kept_from + new
         tuned, evidence = self._judged(weighted, self.layers, self.kept_from)
-        return _networks(self.problem, self.layers, tuned), evidence
+        return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
 
-    def _best_rung(self, weighted: Problem, count: int) -> tuple[Recipe, list[Nodes]]:
+    def n_steps(self, number: int) -> int:
+        """Return how many blocks of nodes the round adds at most, in all its networks."""
+        networks = self.batches.get(number, 0)
+        if number == FIRST_TRUSTED_ROUND:
+            networks *= len(ladder(self.recipe))
+        return networks * self.recipe.n_steps
+
+    def _best_rung(self, weighted: Problem, count: int) -> tuple[Recipe, list[Grown]]:
         new = _folds_of(0, count)
         rungs = ladder(self.recipe)
         batches = [self._grown(weighted, rung, FIRST_TRUSTED_ROUND, new) for rung in rungs]
@@ -112,14 +139,16 @@ class Committee:
 
     def _grown(
         self, weighted: Problem, recipe: Recipe, number: int, new: Sequence[int]
-    ) -> list[Nodes]:
+    ) -> list[Grown]:
         recipes = [replace(recipe, round=100 * number + k) for k in range(len(new))]
-        return list(self.each(partial(_grown_without, weighted, self.folds), new, recipes))
+        grown = partial(_grown_without, weighted, self.folds, self.watch)
+        return list(self.each(grown, new, recipes))
 
     def _judged(
-        self, weighted: Problem, layers: Sequence[Nodes], kept_from: Sequence[int]
+        self, weighted: Problem, layers: Sequence[Grown], kept_from: Sequence[int]
     ) -> tuple[list[Tuned], Column]:
-        tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), layers))
+        nodes = [layer.nodes for layer in layers]
+        tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), nodes))
         return tuned, _evidence(self.problem, self.folds, tuned, kept_from)
 
 
@@ -224,15 +253,38 @@ def batch_sizes(n_networks: int, n_rounds: int) -> dict[int, int]:
     return due
 
 
-def _grown_without(problem: Problem, folds: Column, fold: int, recipe: Recipe) -> Nodes:
+def _grown_without(
+    problem: Problem,
+    folds: Column,
+    watch: Watcher | None,
+    fold: int,
+    recipe: Recipe,
+) -> Grown:
     """Return nodes grown on the rows of all other folds."""
 
     def others(w: Array, f: Array) -> Array:
         return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
 
     weight = problem.rows.map(others, problem.weight, folds)
-    *_, state = grow(replace(problem, weight=weight), recipe)
-    return state.nodes
+    seen = replace(problem, weight=weight)
+    kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
+    sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
+    path = []
+    for state in watched(grow(seen, recipe), watch):
+        energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
+        shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
+        path.append((len(state.nodes), *shares))
+    return Grown(state.nodes, np.array(path) ** (1.0, 0.5, 0.5))
+
+
+def growth_path(layers: Sequence[Grown]) -> HostArray:
+    """Return the mean of the networks' paths; one that ended early stays at its last error."""
+    nodes = max((layer.path[:, 0] for layer in layers), key=len)
+    errors = [
+        [np.interp(nodes, layer.path[:, 0], layer.path[:, column]) for layer in layers]
+        for column in (1, 2)
+    ]
+    return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
 def _tuned(problem: Problem, sample_weight: Column, nodes: Nodes) -> Tuned:

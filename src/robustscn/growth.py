@@ -12,7 +12,7 @@ the caller, not flags in here. Nothing raises: a network that cannot go on carri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
@@ -38,6 +38,7 @@ class Stop(Enum):
     DEPENDENT = "new nodes no longer differ, to rounding, from the network's"
     VALIDATION = "the validation error stopped falling"
     SOLVED = "all nodes were given at once"
+    CALLER = "a callback ended the fit"
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,11 @@ class Recipe:
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
+
+    @property
+    def n_steps(self) -> int:
+        """Steps to `max_nodes` where each adds a whole block."""
+        return -(-self.max_nodes // self.block)
 
 
 @dataclass(frozen=True)
@@ -221,6 +227,34 @@ def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterat
             if state.stop is None and len(state.nodes) >= recipe.max_nodes:
                 state = replace(state, stop=Stop.MAX_NODES)
         yield state
+
+
+Watcher = Callable[[int, int], bool]
+"""Told how many nodes a network had and has; returns whether that is enough."""
+
+
+def watched(states: Iterator[State], watch: Watcher | None) -> Iterator[State]:
+    """Yield states until a watcher, told of each, says that it is enough.
+
+    Parameters
+    ----------
+    states : iterator of State
+        From `grow`.
+    watch : Watcher or None
+        Whom to tell.
+
+    Yields
+    ------
+    State
+        Each, the last with a reason.
+    """
+    before = 0
+    for state in states:
+        enough = watch is not None and watch(before, len(state.nodes))
+        yield replace(state, stop=state.stop or Stop.CALLER) if enough else state
+        if enough:
+            return
+        before = len(state.nodes)
 
 
 def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:

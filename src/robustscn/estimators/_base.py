@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj, is_numpy_array
@@ -29,10 +29,15 @@ from .._arrays import Array, HostArray, eps, like, namespace, to_host64
 from ..growth import Problem
 from ..nodes import Network
 from ..rounds import Round, at_most_one
-from ..rows import Column, LocalRows, quantile
+from ..rows import LocalRows, quantile
 from ..sketch import UNSAMPLED_ROWS, Sketch, sketch_of
 from ..weighting import distances, trimmed_scales
 from ._parameters import check_parameters
+from ._suspects import suspects
+from ._watch import CallbackSupportMixin
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OUTLIER_DISTANCE = 3.0
 """Robust standard deviations beyond which `outliers_` marks a row."""
@@ -50,11 +55,14 @@ class Training:
         What the targets were divided by.
     flat : bool
         Whether the caller's targets had one dimension.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        The caller's targets.
     """
 
     problem: Problem
     scale: float
     flat: bool
+    y: Array
 
     def negligible(self, tolerance: float = 0.0) -> float:
         """Return the size of a residual that counts as none: rounding, or within tolerance."""
@@ -82,7 +90,7 @@ class Validation:
         return float(xp.sqrt(xp.mean(error * error)))
 
 
-class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Base of all estimators."""
 
     def predict(self, X: Any) -> Array:
@@ -103,11 +111,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         _check_size(X)
         with one_blas_thread():
             y = _rows(X).map(self._output, X, width=2 * max(1, self._width()))
-        xp = namespace(y)
-        if not 1e-30 < self._scale < 1e30:  # beyond what float32 can hold
-            y = xp.astype(y, xp.float64)
-        y = y * self._scale
-        return y[:, 0] if self._flat else y
+        return in_unit(y, self._scale, self._flat)
 
     def _output(self, X: Array) -> Array:
         return self._network.output(X)
@@ -140,7 +144,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         scaled, scale = _scaled_targets(y, weight, X)
         rows = _rows(X)
         problem = Problem(rows, X, scaled, weight, _sketch(rows, X, scaled, weight))
-        return Training(problem, scale, flat)
+        return Training(problem, scale, flat, y)
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
         if X_val is None and y_val is None:
@@ -168,7 +172,37 @@ class RobustMixin:
         problem = training.problem
         rows = problem.rows
         self.inlier_weight_ = at_most_one(rows, last.inlier_weight, problem.weight)
-        self.outliers_ = strange(problem, last)
+        scales = deviation_scales(problem, last)
+        self.outliers_ = rows.map(
+            lambda d: d > OUTLIER_DISTANCE, distances(rows, last.evidence, scales)
+        )
+        expected = rows.map(lambda t, e: t - e, problem.y, last.evidence)
+        # Targets near the end of the range: what lies beyond it is infinite, and says so.
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.residual_scale_ = scales * training.scale
+            self.expected_ = in_unit(expected, training.scale, training.flat)
+            self._observed = namespace(training.y).astype(training.y, self.expected_.dtype)
+            self.residuals_ = self._observed - self.expected_
+
+    def outlier_table(self, index: Any = None) -> pd.DataFrame:
+        """Return the suspect rows, the strangest first.
+
+        Parameters
+        ----------
+        index : array-like of shape (n_samples,) or None
+            Names of the training rows; None numbers them from zero.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line for each row in `outliers_`: its name (`row`), the target it came with
+            (`observed`), what the other rows suggest (`expected`), their difference
+            (`residual`), the same in robust standard deviations (`deviations`) and how far the
+            row is believed (`inlier_weight`). With several outputs, those of the output that
+            deviates most, whose number is in `output`.
+        """
+        check_is_fitted(self, "outliers_")
+        return suspects(self, index)
 
 
 @lru_cache(maxsize=1)
@@ -192,14 +226,19 @@ def _rows(X: Array) -> LocalRows:
     return LocalRows(X.shape[0], block_bytes=2**30)
 
 
-def strange(problem: Problem, last: Round[Any]) -> Column:
-    """Return which rows err by more than `OUTLIER_DISTANCE` robust standard deviations."""
+def deviation_scales(problem: Problem, last: Round[Any]) -> HostArray:
+    """Return what one robust standard deviation of each output is taken to be."""
     scales = trimmed_scales(problem.rows, last.evidence, problem.weight)
-    if last.least_scale is not None:
-        scales = np.maximum(scales, last.least_scale)
-    return problem.rows.map(
-        lambda d: d > OUTLIER_DISTANCE, distances(problem.rows, last.evidence, scales)
-    )
+    return scales if last.least_scale is None else np.maximum(scales, last.least_scale)
+
+
+def in_unit(y: Array, scale: float, flat: bool) -> Array:
+    """Return scaled targets in the caller's unit and number of dimensions."""
+    xp = namespace(y)
+    if not 1e-30 < scale < 1e30:  # beyond what float32 can hold
+        y = xp.astype(y, xp.float64)
+    y = y * scale
+    return y[:, 0] if flat else y
 
 
 def _check_size(X: Array) -> None:

@@ -9,8 +9,9 @@ solved again under each round's weights and averaged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -23,16 +24,19 @@ from ..committee import (
     Committee,
     best_round,
     count_rows,
+    growth_path,
     huber_losses,
     narrowing,
     not_gross,
 )
-from ..growth import Problem, Recipe
+from ..growth import Problem, Recipe, Stop
 from ..nodes import Draw, Network
 from ..rounds import Round, reweight
+from ..rows import Column
 from ..scaling import Scaling, scaled, scaling_of
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
+from ._watch import Watch, with_callbacks
 
 
 class RobustSCNRegressor(RobustMixin, NetworkRegressor):
@@ -77,8 +81,17 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         Hidden nodes of all networks together.
     n_rounds_ : int
         The round that was kept.
+    expected_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        What networks predict for each row that have not seen its target.
+    residuals_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        Targets minus `expected_`: what rows are judged by.
+    residual_scale_ : array of shape (n_outputs,)
+        One robust standard deviation of the residuals.
     error_path_ : array of shape (n_rounds,)
         Huber loss of the left-out residuals in each round, as a root mean square.
+    growth_path_ : dict of arrays
+        `nodes` and the mean of the networks' weighted root mean squared errors at that size:
+        `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
     stop_reason_ : str
         Which round was kept and why.
     n_features_in_ : int
@@ -121,6 +134,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -150,19 +164,10 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         workers = effective_n_jobs(self.n_jobs)
         if not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
+        watch = Watch(self, self.n_rounds, X, y)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
-            rounds = list(
-                reweight(
-                    problem.rows,
-                    problem.weight,
-                    self._committee(problem, pool.map).build,
-                    weighting,
-                    self.n_rounds,
-                    start=not_gross(problem),
-                    negligible=training.negligible(1e-6),
-                    least_scale=narrowing(problem),
-                )
-            )
+            committee = self._committee(problem, pool.map, watch)
+            rounds = list(self._rounds(training, problem, committee, weighting, watch))
         losses = huber_losses(problem, [round_.evidence for round_ in rounds])
         errors = losses
         if validation is not None:
@@ -171,11 +176,46 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self._keep_round(training, rounds[best])
         self.n_rounds_ = best + 1
         self.error_path_ = np.sqrt(losses) * training.scale
+        nodes, training_error, left_out_error = growth_path(committee.layers).T
+        self.growth_path_ = {
+            "nodes": nodes.astype(int),
+            "training_error": training_error * training.scale,
+            "left_out_error": left_out_error * training.scale,
+        }
         judge = "validation rows" if validation is not None else "left-out residuals"
         self.stop_reason_ = f"round {best + 1} of {len(rounds)} had the lowest error on {judge}"
+        if watch.ended:
+            self.stop_reason_ += f"; {Stop.CALLER.value}"
+        watch.end()
         return self
 
-    def _committee(self, problem: Problem, each: Callable[..., Any]) -> Committee:
+    def _rounds(
+        self,
+        training: Training,
+        problem: Problem,
+        committee: Committee,
+        weighting: Weighting,
+        watch: Watch,
+    ) -> Iterator[Round[tuple[Network, ...]]]:
+        def build(number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
+            watch.begin_round(committee.n_steps(number), committee.recipe.block)
+            return committee.build(number, weight)
+
+        for round_ in reweight(
+            problem.rows,
+            problem.weight,
+            build,
+            weighting,
+            self.n_rounds,
+            start=not_gross(problem),
+            negligible=training.negligible(1e-6),
+            least_scale=narrowing(problem),
+        ):
+            yield round_
+            if watch.end_round(partial(self._fitted, training, round_.model)):
+                return
+
+    def _committee(self, problem: Problem, each: Callable[..., Any], watch: Watch) -> Committee:
         n_features = problem.X.shape[1]
         recipe = Recipe(
             Draw(
@@ -192,13 +232,18 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             shortlist=40,
             ridge=1e-6,
         )
-        return Committee(problem, recipe, self.n_networks, self.n_rounds, each)
+        return Committee(problem, recipe, self.n_networks, self.n_rounds, each, watch.step)
 
     def _keep_round(self, training: Training, kept: Round[tuple[Network, ...]]) -> None:
-        self._networks = kept.model
-        self._scale, self._flat = training.scale, training.flat
+        for name, value in self._fitted(training, kept.model).items():
+            setattr(self, name, value)
         self.n_nodes_ = sum(n.output_weights.shape[0] - 1 for n in self._networks)
         self._keep_weights(training, kept)
+
+    @staticmethod
+    def _fitted(training: Training, networks: tuple[Network, ...]) -> dict[str, Any]:
+        """Return the attributes by which these networks predict."""
+        return {"_networks": networks, "_scale": training.scale, "_flat": training.flat}
 
     def _output(self, X: Array) -> Array:
         return ensemble_output(self._networks, self._scaling, X)

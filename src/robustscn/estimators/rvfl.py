@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..rounds import Round, reweight
 from ..rows import Column
 from ..weighting import Laplace, Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
+from ._watch import Watch, fitted_network, with_callbacks
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,7 @@ class RVFLRegressor(_RandomLayerRegressor):
         self.activation = activation
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -182,6 +185,7 @@ class RVFLRegressor(_RandomLayerRegressor):
         validation = self._validation(X_val, y_val, training)
         layer = self._layer(training)
         problem = training.problem
+        watch = Watch(self, 0, X, y)
         self.stop_reason_ = Stop.SOLVED.value
         with one_blas_thread():
             if validation is not None:
@@ -191,6 +195,7 @@ class RVFLRegressor(_RandomLayerRegressor):
             self.stop_reason_ = Stop.VALIDATION.value
         error = _rmse(problem, solution.residuals)
         self._keep_solution(training, layer, solution.output_weights, [error])
+        watch.end()
         return self
 
 
@@ -272,6 +277,7 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
         validation: Validation | None,
         weighting: Weighting,
         ridge: float,
+        watch: Watch,
         *,
         normalise: bool = True,
     ) -> None:
@@ -294,12 +300,17 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
                 error = 0.0 if validation is None else validation.rmse(round_.model.network)
                 if best is None or validation is None or error < best[0]:
                     best = error, len(errors), round_
+                watch.begin_round()
+                made = round_.model.network
+                if watch.end_round(partial(fitted_network, training, made)):
+                    break
         assert best is not None
         _, self.n_rounds_, kept = best
         settled = round_.model.change <= self.tol
         self.stop_reason_ = "the output weights settled" if settled else "n_rounds were done"
         self._keep_solution(training, layer, kept.model.network.output_weights, errors)
         self._keep_weights(training, kept)
+        watch.end()
 
 
 class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
@@ -338,6 +349,12 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
     outliers_ : bool array of shape (n_samples,)
         Rows whose residual is beyond three robust standard deviations; see
         `RSCKDERegressor`.
+    expected_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        The kept network's predictions for the training rows.
+    residuals_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        Targets minus `expected_`: what rows are judged by.
+    residual_scale_ : array of shape (n_outputs,)
+        One robust standard deviation of the residuals.
     n_nodes_ : int
         Number of hidden nodes.
     n_rounds_ : int
@@ -395,6 +412,7 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
         self.activation = activation
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -419,7 +437,8 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
         training = self._training(X, y, sample_weight)
         weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
-        self._fit(training, validation, weighting, self.ridge)
+        watch = Watch(self, self.n_rounds, X, y)
+        self._fit(training, validation, weighting, self.ridge, watch)
         return self
 
 
@@ -462,6 +481,12 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
     outliers_ : bool array of shape (n_samples,)
         Rows whose residual is beyond three robust standard deviations; see
         `RSCKDERegressor`.
+    expected_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        The kept network's predictions for the training rows.
+    residuals_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        Targets minus `expected_`: what rows are judged by.
+    residual_scale_ : array of shape (n_outputs,)
+        One robust standard deviation of the residuals.
     n_nodes_ : int
         Number of hidden nodes.
     n_rounds_ : int
@@ -521,6 +546,7 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
         self.activation = activation
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -555,5 +581,6 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
             if self.weighting is not None
             else Laplace(self.delta, unit=training.scale)
         )
-        self._fit(training, validation, weighting, self.ridge, normalise=not own)
+        watch = Watch(self, self.n_rounds, X, y)
+        self._fit(training, validation, weighting, self.ridge, watch, normalise=not own)
         return self

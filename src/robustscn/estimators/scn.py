@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from .._arrays import HostArray
-from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, validated
+from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, validated, watched
 from ..least_squares import least_squares
 from ..nodes import Draw, Network, network
 from ..rounds import Round, reweight
 from ..rows import Column
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
+from ._watch import Watch, fitted_network, with_callbacks
 
 SCOPES = (0.5, 1.0, 3.0, 5.0, 7.0, 9.0, 15.0, 25.0, 50.0, 100.0, 150.0, 200.0)
 ALGORITHMS = {"SC-I": "newest", "SC-II": "window", "SC-III": "all"}
@@ -46,7 +48,13 @@ class Grown:
     stop: Stop
 
 
-def grown(problem: Problem, recipe: Recipe, validation: Validation | None, patience: int) -> Grown:
+def grown(
+    problem: Problem,
+    recipe: Recipe,
+    validation: Validation | None,
+    patience: int,
+    watch: Watch,
+) -> Grown:
     """Return the network grown by the recipe, at its best size where validation rows decide.
 
     Parameters
@@ -59,6 +67,8 @@ def grown(problem: Problem, recipe: Recipe, validation: Validation | None, patie
         Trusted rows.
     patience : int
         Nodes to go on without a lower validation error.
+    watch : Watch
+        Told of each state.
 
     Returns
     -------
@@ -66,12 +76,11 @@ def grown(problem: Problem, recipe: Recipe, validation: Validation | None, patie
         The last state, or the one with the lowest validation error.
     """
     divisor = problem.total_weight() * problem.y.shape[1]
+    growing = watched(grow(problem, recipe), watch.step)
     states: Iterator[tuple[State, float]] = (
-        ((state, float("nan")) for state in grow(problem, recipe))
+        ((state, float("nan")) for state in growing)
         if validation is None
-        else validated(
-            grow(problem, recipe), validation.X, validation.y, validation.weight, patience
-        )
+        else validated(growing, validation.X, validation.y, validation.weight, patience)
     )
     errors, validation_errors, best, n_nodes = [], [], float("inf"), 0
     kept: State | None = None
@@ -200,6 +209,7 @@ class SCNRegressor(NetworkRegressor):
         self.patience = patience
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -224,10 +234,14 @@ class SCNRegressor(NetworkRegressor):
         training = self._training(X, y, sample_weight)
         validation = self._validation(X_val, y_val, training)
         recipe = recipe_of(self, training)
+        watch = Watch(self, 1, X, y)
         with one_blas_thread():
-            result = grown(training.problem, recipe, validation, self.patience)
+            watch.begin_round(recipe.n_steps, recipe.block)
+            result = grown(training.problem, recipe, validation, self.patience, watch)
+            watch.end_round(partial(fitted_network, training, result.network))
         self._keep(training, result.network)
         self._keep_paths(training, result)
+        watch.end()
         return self
 
     def _keep_paths(self, training: Training, result: Grown) -> None:
@@ -321,6 +335,12 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     outliers_ : bool array of shape (n_samples,)
         Rows whose residual is beyond three robust standard deviations: 1.4826 times the
         median absolute residual, computed again without such rows until it settles.
+    expected_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        The kept network's predictions for the training rows.
+    residuals_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        Targets minus `expected_`: what rows are judged by.
+    residual_scale_ : array of shape (n_outputs,)
+        One robust standard deviation of the residuals.
     n_nodes_ : int
         Number of hidden nodes.
     n_rounds_ : int
@@ -397,6 +417,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         self.weighting = weighting
         self.rebuild = rebuild
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -425,12 +446,16 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         recipe = recipe_of(self, training)
         problem = training.problem
         nodes_kept: Grown | None = None
+        watch = Watch(self, self.n_rounds, X, y)
 
         def build(number: int, weight: Column) -> tuple[Grown, Column]:
             nonlocal nodes_kept
             weighted = replace(problem, weight=weight)
+            again = nodes_kept is not None and not self.rebuild
+            watch.begin_round(0 if again else recipe.n_steps, recipe.block)
             if nodes_kept is None or self.rebuild:
-                result = grown(weighted, replace(recipe, round=number), validation, self.patience)
+                this = replace(recipe, round=number)
+                result = grown(weighted, this, validation, self.patience, watch)
                 nodes_kept = result
             else:
                 result = _resolved(weighted, nodes_kept, recipe.ridge)
@@ -438,7 +463,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
 
         best: tuple[float, int, Round[Grown]] | None = None
         with one_blas_thread():
-            rounds = list(
+            for number, round_ in enumerate(
                 reweight(
                     problem.rows,
                     problem.weight,
@@ -447,16 +472,19 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
                     self.n_rounds,
                     negligible=training.negligible(10 * recipe.tolerance),
                 )
-            )
-        for number, round_ in enumerate(rounds):
-            error = 0.0 if validation is None else validation.rmse(round_.model.network)
-            if best is None or validation is None or error < best[0]:
-                best = error, number + 1, round_
+            ):
+                made = round_.model.network
+                error = 0.0 if validation is None else validation.rmse(made)
+                if best is None or validation is None or error < best[0]:
+                    best = error, number + 1, round_
+                if watch.end_round(partial(fitted_network, training, made)):
+                    break
         assert best is not None
         _, self.n_rounds_, kept = best
         self._keep(training, kept.model.network)
         self._keep_paths(training, kept.model)
         self._keep_weights(training, kept)
+        watch.end()
         return self
 
 

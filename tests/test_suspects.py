@@ -1,0 +1,154 @@
+"""The table of suspect rows and the attributes it is made of."""
+
+import numpy as np
+import pytest
+
+from robustscn import (
+    ImprovedRVFLRegressor,
+    PRNNRWRegressor,
+    RobustSCNRegressor,
+    RSCKDERegressor,
+    SCNRegressor,
+)
+
+ROBUST = {
+    "ours": RobustSCNRegressor(n_networks=4, max_nodes=20, n_rounds=5, random_state=0),
+    "rsc-kde": RSCKDERegressor(20, random_state=0),
+    "improved": ImprovedRVFLRegressor(20, scope=5.0, random_state=0),
+    "prnnrw": PRNNRWRegressor(20, scope=5.0, ridge=1e-3, random_state=0),
+}
+
+
+def sine(n_rows=120, wrong=(5, 50, 90)):
+    X = np.linspace(0, 1, n_rows)[:, None]
+    y = 10 * np.sin(6 * X[:, 0])
+    y[list(wrong)] += [30.0, -50.0, 40.0][: len(wrong)]
+    return X, y
+
+
+@pytest.mark.parametrize("model", ROBUST.values(), ids=ROBUST)
+def test_residuals_are_targets_minus_expectations(model):
+    X, y = sine()
+    model.fit(X, y)
+    np.testing.assert_allclose(model.residuals_, y - model.expected_)
+    assert model.residuals_.shape == y.shape
+    assert model.residual_scale_.shape == (1,)
+    np.testing.assert_array_equal(
+        model.outliers_, np.abs(model.residuals_) > 3 * model.residual_scale_
+    )
+
+
+@pytest.mark.parametrize("name", ["rsc-kde", "improved", "prnnrw"])
+def test_methods_of_the_paper_judge_by_their_own_predictions(name):
+    X, y = sine()
+    model = ROBUST[name].fit(X, y)
+    # Residuals below the tolerance count as none.
+    np.testing.assert_allclose(model.expected_, model.predict(X), atol=1e-3)
+
+
+def test_ours_expects_a_wrong_row_where_the_others_are():
+    X, y = sine()
+    truth = 10 * np.sin(6 * X[:, 0])
+    model = ROBUST["ours"].fit(X, y)
+    np.testing.assert_allclose(model.expected_[[5, 50, 90]], truth[[5, 50, 90]], atol=1.0)
+
+
+@pytest.mark.parametrize("model", ROBUST.values(), ids=ROBUST)
+def test_the_table_lists_exactly_the_suspect_rows_strangest_first(model):
+    X, y = sine()
+    names = np.array([f"r{i}" for i in range(len(y))])
+    table = model.fit(X, y).outlier_table(names)
+    assert sorted(table["row"]) == sorted(names[model.outliers_])
+    assert list(table["row"][:3]) == ["r50", "r90", "r5"]
+    assert (np.diff(np.abs(table["deviations"])) <= 0).all()
+    place = [int(name[1:]) for name in table["row"]]
+    np.testing.assert_array_equal(table["observed"], y[place])  # to the last bit
+    np.testing.assert_allclose(table["observed"] - table["expected"], table["residual"])
+    np.testing.assert_allclose(
+        table["residual"] / model.residual_scale_[0], table["deviations"], rtol=1e-12
+    )
+    np.testing.assert_array_equal(table["inlier_weight"], model.inlier_weight_[place])
+
+
+def test_of_several_outputs_the_table_shows_the_one_that_deviates():
+    X, y = sine(wrong=())
+    Y = np.stack([y, y - 3, 100 * y], axis=1)
+    Y[7, 1] += 40
+    Y[70, 2] -= 4000
+    table = ROBUST["ours"].fit(X, Y).outlier_table()
+    found = {row: (output, observed) for row, output, observed in table.iloc[:, :3].values}
+    assert found[7] == (1, Y[7, 1])
+    assert found[70] == (2, Y[70, 2])
+
+
+def test_an_index_of_another_length_is_an_error():
+    X, y = sine()
+    with pytest.raises(ValueError, match=r"index names 3 rows, the training data had 120"):
+        ROBUST["ours"].fit(X, y).outlier_table(["a", "b", "c"])
+
+
+def test_growth_path_is_the_mean_over_networks():
+    X, y = sine()
+    path = ROBUST["ours"].fit(X, y).growth_path_
+    assert (np.diff(path["nodes"]) > 0).all()
+    assert path["nodes"][-1] <= 20
+    # Growing lowers the error plus a small ridge, hence not the error alone to the last digit.
+    assert (np.diff(path["training_error"]) <= 1e-3 * path["training_error"][1:]).all()
+    assert (path["left_out_error"] >= 0.5 * path["training_error"]).all()
+
+
+def test_scaling_targets_scales_the_table():
+    X, y = sine()
+    one = ROBUST["ours"].fit(X, y).outlier_table()
+    many = ROBUST["ours"].fit(X, 1024.0 * y).outlier_table()
+    np.testing.assert_allclose(1024.0 * one["expected"], many["expected"])
+    np.testing.assert_allclose(one["deviations"], many["deviations"])
+
+
+class Recorder:
+    """A callback that writes down what it is told and may end the fit."""
+
+    def __init__(self, enough=None):
+        self.enough, self.told = enough, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        self.torn_down = True
+
+    def on_fit_task_begin(self, estimator, context):
+        self.told.append(("begin", context.task_name))
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.told.append(("end", context.task_name))
+        if context.task_name == "round":
+            self.prediction = fitted_estimator.predict(sine()[0])
+        return self.told.count(("end", "nodes")) == self.enough
+
+
+@pytest.mark.parametrize("model", [*ROBUST.values(), SCNRegressor(20)], ids=[*ROBUST, "scn"])
+def test_callbacks_are_told_of_every_round(model):
+    pytest.importorskip("sklearn.callback")
+    X, y = sine()
+    recorder = Recorder()
+    model.set_callbacks(recorder).fit(X, y)
+    model.set_callbacks()
+    assert recorder.told[0] == ("begin", "fit")
+    assert recorder.told[-1] == ("end", "fit")
+    rounds = recorder.told.count(("end", "round"))
+    assert rounds == recorder.told.count(("begin", "round")) >= getattr(model, "n_rounds_", 1)
+    assert recorder.torn_down
+
+
+def test_a_callback_ends_the_fit_with_a_model_that_predicts():
+    pytest.importorskip("sklearn.callback")
+    X, y = sine()
+    recorder = Recorder(enough=2)
+    model = RobustSCNRegressor(n_networks=4, max_nodes=20, random_state=0)
+    model.set_callbacks(recorder).fit(X, y)
+    assert recorder.told.count(("end", "round")) == 1
+    assert "a callback ended the fit" in model.stop_reason_
+    # Each network adds at most one block after the word was given.
+    assert model.n_nodes_ <= 4 * 10
+    np.testing.assert_array_equal(model.predict(X), recorder.prediction)
