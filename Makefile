@@ -20,12 +20,12 @@ help:  ## list the targets
 $(VENV)/.user: pyproject.toml
 	@echo "Setting up $(VENV) (once; half a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[plots,frames]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli]'
 	@touch $@
 
 $(VENV)/.developer: $(VENV)/.user
 	@echo "Adding what the tests and checks need (once; half a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[plots,frames,test,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,onnx,test,dev]'
 	@touch $@
 
 demo: $(VENV)/.user  ## learn a function through 25 % outliers and draw it

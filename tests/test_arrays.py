@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robustscn._arrays import eps, histogram, like, namespace, to_host, to_host64
-from robustscn.density import _binned, _summed, density
+from robustscn.density import binned, _summed, density
 from robustscn.growth import Problem, Recipe, empty, grow, step, validated
 from robustscn.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
@@ -257,8 +257,8 @@ def test_exact_density(data, exclude_self):
 
 def test_binned_density(place, dtype):
     data = Data(place, dtype, n_rows=300, n_outputs=1)
-    found = _binned(data.rows, data.placed[1], data.placed[2], 0.3)
-    data.same(found, _binned(data.rows, data.host[1], data.host[2], 0.3))
+    found = binned(data.rows, data.placed[1], data.placed[2], 0.3)
+    data.same(found, binned(data.rows, data.host[1], data.host[2], 0.3))
 
 
 def test_sampled_density(data):

@@ -8,7 +8,7 @@ from robustscn import density as density_module
 from robustscn.density import (
     POINTS_PER_BANDWIDTH,
     SAMPLED_CENTRES,
-    _binned,
+    binned,
     _summed,
     density,
     silverman,
@@ -88,7 +88,7 @@ def test_few_rows_are_summed_exactly_and_many_are_not(monkeypatch):
     np.testing.assert_array_equal(density(LocalRows(100), e, weight, 0.3), exact)
     monkeypatch.setattr(density_module, "EXACT_ROWS", 99)
     found = density(LocalRows(100), e, weight, 0.3)
-    np.testing.assert_array_equal(found, _binned(LocalRows(100), e, weight, 0.3))
+    np.testing.assert_array_equal(found, binned(LocalRows(100), e, weight, 0.3))
     assert np.any(found != exact)
 
 
@@ -137,7 +137,7 @@ def test_binning_errs_by_a_share_of_the_largest_density(name, scale, dtype):
     e = SHAPES[name](rng).astype(dtype)[:, None]
     weight = rng.integers(1, 3, size=N).astype(dtype)
     tau = silverman(float(scale_of(e.astype(float), scale)), float(weight.sum()))
-    found = _binned(LocalRows(N), e, weight, tau)
+    found = binned(LocalRows(N), e, weight, tau)
     assert found.dtype == dtype
     some = np.arange(0, N, 7)
     centres = (e.astype(float), weight.astype(float))
@@ -153,7 +153,7 @@ def test_the_worst_case_of_binning_is_reached():
     # All rows but two on one point of the grid, a hundred bandwidths from the others.
     e, weight = np.zeros((N, 1)), np.ones(N)
     e[0], e[1] = -1.0, 1.0
-    found = _binned(LocalRows(N), e, weight, 0.01)
+    found = binned(LocalRows(N), e, weight, 0.01)
     exact = (N - 2) / N * KERNEL_PEAK / 0.01
     assert found[2] / exact - 1 == pytest.approx(WORST, rel=1e-3)
 
@@ -170,8 +170,8 @@ def test_binned_weights_are_repetitions():
     rng = np.random.default_rng(8)
     e, times = rng.normal(size=(3000, 1)), rng.integers(0, 3, size=3000)
     rows_of = np.repeat(np.arange(3000), times)
-    weighted = _binned(LocalRows(3000), e, times.astype(float), 0.2)
-    written_out = _binned(LocalRows(len(rows_of)), e[rows_of], np.ones(len(rows_of)), 0.2)
+    weighted = binned(LocalRows(3000), e, times.astype(float), 0.2)
+    written_out = binned(LocalRows(len(rows_of)), e[rows_of], np.ones(len(rows_of)), 0.2)
     peak = np.max(written_out)
     np.testing.assert_allclose(weighted[rows_of], written_out, atol=2 * SMOOTH * peak)
 

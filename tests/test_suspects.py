@@ -152,3 +152,28 @@ def test_a_callback_ends_the_fit_with_a_model_that_predicts():
     # Each network adds at most one block after the word was given.
     assert model.n_nodes_ <= 4 * 10
     np.testing.assert_array_equal(model.predict(X), recorder.prediction)
+
+
+def test_a_wrong_target_in_one_of_many_outputs_is_found():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 2))
+    Y = np.sin(3 * X[:, :1] + np.arange(8)) + 0.1 * rng.normal(size=(300, 8))
+    Y[:15, 3] += 1.0  # ten standard deviations
+    model = RobustSCNRegressor(n_networks=4, max_nodes=20, n_rounds=5, random_state=0).fit(X, Y)
+    assert model.outliers_[:15].all()
+    assert model.outliers_[15:].mean() < 0.05
+
+
+class Interrupt(Recorder):
+    def on_fit_task_end(self, estimator, context, **_):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_refit_leaves_the_old_model():
+    pytest.importorskip("sklearn.callback")
+    X, y = sine()
+    model = RobustSCNRegressor(n_networks=4, max_nodes=20, n_rounds=5, random_state=0).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Interrupt()).fit(100 * X + 7, y)
+    np.testing.assert_array_equal(model.predict(X), before)

@@ -60,7 +60,7 @@ def density(
         centres = _gathered(rows, residuals, weight)
         total = _summed(rows, residuals, weight, bandwidth, centres)
     elif residuals.shape[1] == 1:
-        total = _binned(rows, residuals, weight, bandwidth)
+        total = binned(rows, residuals, weight, bandwidth)
     else:
         share = SAMPLED_CENTRES / rows.n_rows
         centres = _gathered(rows, residuals, weight, share)
@@ -129,8 +129,25 @@ def _summed(
     return rows.map(sums, residuals, width=2 * len(counts))
 
 
-def _binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> Column:
-    """Return the densities of one output by linear binning, convolution and interpolation."""
+def binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> Column:
+    """Return the densities of one output by linear binning, convolution and interpolation.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    residuals : column of shape (n_rows, 1)
+        Residuals.
+    weight : column of shape (n_rows,)
+        How often each row counts.
+    bandwidth : float
+        Positive.
+
+    Returns
+    -------
+    column of shape (n_rows,)
+        The densities, to 0.3 % of the largest.
+    """
     spacing = bandwidth / POINTS_PER_BANDWIDTH
     low, size = _grid(rows, residuals, weight, bandwidth, spacing)
 

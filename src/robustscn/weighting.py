@@ -10,6 +10,7 @@ another function; its docstring has one in five lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -150,10 +151,10 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
     -------
     column of shape (n_rows,)
         For one output |e| / scale. For several the length of the scaled residual, shrunk so
-        that under normal noise its median is that of one output: cut-offs mean the same.
+        that normal noise goes beyond three as seldom as with one output: cut-offs, which all
+        lie out there, mean the same.
     """
-    m = len(scales)
-    shrink = float(np.sqrt(chi2.ppf(0.5, 1) / chi2.ppf(0.5, m)))
+    shrink = _shrinking(len(scales))
 
     def length(e: Array) -> Array:
         xp = namespace(e)
@@ -162,6 +163,11 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
         return shrink * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
     return rows.map(length, residuals)
+
+
+@cache
+def _shrinking(n_outputs: int) -> float:
+    return float(3.0 / np.sqrt(chi2.isf(chi2.sf(9.0, 1), n_outputs)))
 
 
 def _at_least(scales: HostArray, least_scale: HostArray | None) -> HostArray:

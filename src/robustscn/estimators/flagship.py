@@ -51,7 +51,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     n_networks : int, default=16
         Networks whose predictions are averaged.
     max_nodes : int, default=150
-        Hidden nodes of each; at most half the number of rows.
+        Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10
         Rounds of reweighting.
     weighting : str or Weighting, default="geman-mcclure"
@@ -159,21 +159,22 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         training = self._training(X, y, sample_weight)
         weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
-        self._scaling = scaling_of(training.problem)
-        problem = scaled(training.problem, self._scaling)
+        scaling = scaling_of(training.problem)
+        problem = scaled(training.problem, scaling)
         workers = effective_n_jobs(self.n_jobs)
         if not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
         watch = Watch(self, self.n_rounds, X, y)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
-            committee = self._committee(problem, pool.map, watch)
-            rounds = list(self._rounds(training, problem, committee, weighting, watch))
+            each = pool.map if workers > 1 else map
+            committee = self._committee(problem, each, watch)
+            rounds = list(self._rounds(training, scaling, problem, committee, weighting, watch))
         losses = huber_losses(problem, [round_.evidence for round_ in rounds])
         errors = losses
         if validation is not None:
-            errors = [self._validation_error(validation, round_.model) for round_ in rounds]
+            errors = [_validation_error(validation, scaling, each.model) for each in rounds]
         best = best_round(problem, errors)
-        self._keep_round(training, rounds[best])
+        self._keep_round(training, scaling, rounds[best])
         self.n_rounds_ = best + 1
         self.error_path_ = np.sqrt(losses) * training.scale
         nodes, training_error, left_out_error = growth_path(committee.layers).T
@@ -192,6 +193,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def _rounds(
         self,
         training: Training,
+        scaling: Scaling,
         problem: Problem,
         committee: Committee,
         weighting: Weighting,
@@ -212,7 +214,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             least_scale=narrowing(problem),
         ):
             yield round_
-            if watch.end_round(partial(self._fitted, training, round_.model)):
+            if watch.end_round(partial(self._fitted, training, scaling, round_.model)):
                 return
 
     def _committee(self, problem: Problem, each: Callable[..., Any], watch: Watch) -> Committee:
@@ -234,16 +236,25 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         )
         return Committee(problem, recipe, self.n_networks, self.n_rounds, each, watch.step)
 
-    def _keep_round(self, training: Training, kept: Round[tuple[Network, ...]]) -> None:
-        for name, value in self._fitted(training, kept.model).items():
+    def _keep_round(
+        self, training: Training, scaling: Scaling, kept: Round[tuple[Network, ...]]
+    ) -> None:
+        for name, value in self._fitted(training, scaling, kept.model).items():
             setattr(self, name, value)
         self.n_nodes_ = sum(n.output_weights.shape[0] - 1 for n in self._networks)
         self._keep_weights(training, kept)
 
     @staticmethod
-    def _fitted(training: Training, networks: tuple[Network, ...]) -> dict[str, Any]:
+    def _fitted(
+        training: Training, scaling: Scaling, networks: tuple[Network, ...]
+    ) -> dict[str, Any]:
         """Return the attributes by which these networks predict."""
-        return {"_networks": networks, "_scale": training.scale, "_flat": training.flat}
+        return {
+            "_networks": networks,
+            "_scaling": scaling,
+            "_scale": training.scale,
+            "_flat": training.flat,
+        }
 
     def _output(self, X: Array) -> Array:
         return ensemble_output(self._networks, self._scaling, X)
@@ -251,10 +262,12 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def _width(self) -> int:
         return max(n.output_weights.shape[0] for n in self._networks)
 
-    def _validation_error(self, validation: Validation, networks: tuple[Network, ...]) -> float:
-        xp = namespace(validation.X)
-        error = validation.y - ensemble_output(networks, self._scaling, validation.X)
-        return float(xp.mean(error * error))
+
+def _validation_error(
+    validation: Validation, scaling: Scaling, networks: tuple[Network, ...]
+) -> float:
+    error = validation.y - ensemble_output(networks, scaling, validation.X)
+    return float(namespace(error).mean(error * error))
 
 
 def ensemble_output(networks: tuple[Network, ...], scaling: Scaling, X: Array) -> Array:

@@ -1,0 +1,285 @@
+"""`robustscn fit`: one command from a table to a model, a list of suspects and a page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..tables import read_table
+from . import options
+from .learning import Learned, Settings, Task, learned, task_of
+from .messages import notes, plain_errors, print_json
+from .summary import facts_of, print_summary
+from .writing import Writer, check_outputs, output_path, table_writer, write_all
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Columns = list[str] | None
+C, F, N = "COLUMN", "FILE", "N"
+
+
+def fit(
+    data: options.Data,
+    target: Annotated[
+        list[str],
+        typer.Option("--target", "-t", metavar=C, help="Column to learn; again for more."),
+    ],
+    features: Annotated[
+        Columns,
+        typer.Option("--features", "-f", metavar=C, help="Columns to learn from; else all others."),
+    ] = None,
+    drop: Annotated[Columns, typer.Option("--drop", metavar=C, help="Left out.")] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar=F, help="Model; 'none' writes none.")
+    ] = "model.skops",
+    report: Annotated[
+        str, typer.Option("--report", metavar=F, help="Page to show; 'none' writes none.")
+    ] = "report.html",
+    outliers: Annotated[
+        str, typer.Option("--outliers", metavar=F, help="Suspect rows; 'none' writes none.")
+    ] = "outliers.csv",
+    group: Annotated[
+        str | None, typer.Option("--group", metavar=C, help="Hold out whole groups of it.")
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar=C, help="Hold out the last fifth by it."),
+    ] = None,
+    networks: Annotated[
+        int, typer.Option(min=2, metavar=N, help="Networks that judge together.")
+    ] = 16,
+    nodes: Annotated[int, typer.Option(min=1, metavar=N, help="Most nodes of each network.")] = 150,
+    rounds: Annotated[int, typer.Option(min=1, metavar=N, help="Rounds of judging rows.")] = 10,
+    seed: options.Seed = 0,
+    check: Annotated[
+        bool, typer.Option("--check", help="Read and check only; fit and write nothing.")
+    ] = False,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Learn a target from a table of which some rows are wrong.
+
+    Writes the model, a list of the rows that were distrusted and a page that shows all of it.
+
+    For example:
+
+        robustscn fit measurements.csv --target size
+
+        robustscn fit log.parquet -t size -t power --time timestamp
+
+        zcat log.csv.gz | robustscn fit - --target size --report none --json
+    """
+    with plain_errors(debug):
+        places = [output_path(given) for given in (model, report, outliers)]
+        if group is not None and time is not None:
+            raise typer.BadParameter("give --group or --time, not both")
+        sign = options.separator_of(separator)
+        if not check:
+            check_outputs(places, [data])
+            _require_libraries(places)
+        frame = read_table(data, separator=sign, encoding=encoding)
+        present = list(frame.columns)
+        task = task_of(
+            frame,
+            options.named_columns(target, present),
+            features=options.named_columns(features, present),
+            drop=options.named_columns(drop, present),
+            group=_plain(group),
+            time=_plain(time),
+        )
+        assumed = [*frame.attrs["notes"], *task.plan.notes]
+        if not json:
+            notes(assumed, quiet)
+        if check:
+            _say_checked(task, assumed, json)
+            return
+        settings = Settings(networks, nodes, rounds, seed)
+        outcome = learned(task, settings, quiet or json)
+        command = _command(data, task, settings, features is not None, drop)
+        writers = fit_writers(places, task, outcome, source=data, command=command)
+        facts = facts_of(task, outcome, write_all(writers), assumed)
+        if json:
+            print_json(facts)
+        else:
+            print_summary(facts, _next(data, model, places))
+
+
+def _require_libraries(places: Sequence[Path | None]) -> None:
+    """Raise before the fit, and not after it, where what writes a file is not installed."""
+    for place, library in zip(places, ("skops", "plotly", "pandas"), strict=True):
+        if place is not None and find_spec(library) is None:
+            raise ImportError(f"{place} needs {library}: pip install 'robustscn[cli]'")
+
+
+def _next(data: str, model: str, places: Sequence[Path | None]) -> str:
+    if places[0] is None:
+        return "give --model FILE to keep the model"
+    example = "NEW.csv" if data == "-" else shlex.quote(data)
+    return f"robustscn predict {shlex.quote(model)} {example}"
+
+
+def _plain(name: str | None) -> str | None:
+    return None if name is None else " ".join(name.split())
+
+
+def _say_checked(task: Task, assumed: list[str], json: bool) -> None:
+    facts = {
+        "rows": len(task.frame),
+        "rows_without_target": task.targets.n_missing,
+        "targets": list(task.targets.names),
+        "features": task.features,
+        "left_out": list(task.plan.left_out),
+        "notes": assumed,
+    }
+    if json:
+        print_json(facts)
+    else:
+        print(
+            f"the table can be learned from: {facts['rows']:,} rows, "
+            f"{len(task.features):,} columns; nothing was fitted or written"
+        )
+
+
+def _command(
+    data: str, task: Task, settings: Settings, chosen: bool, drop: Sequence[str] | None
+) -> str:
+    """Return a command that makes this fit again."""
+    words = ["robustscn", "fit", data]
+    for name in task.targets.names:
+        words += ["--target", name]
+    if chosen:
+        for name in task.features:
+            words += ["--features", name]
+    for name in drop or ():
+        words += ["--drop", name]
+    for option, column in (("--group", task.group), ("--time", task.time)):
+        words += [option, column] if column else []
+    for name, value in asdict(settings).items():
+        if value != getattr(Settings(), name) or name == "seed":
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
+def fit_writers(
+    places: Sequence[Path | None], task: Task, fit: Learned, *, source: str, command: str
+) -> dict[Path, Writer]:
+    """Return what writes the model, the page and the list of suspects.
+
+    Parameters
+    ----------
+    places : sequence of Path or None
+        Of model, page and list; None writes none.
+    task : Task
+        What was learned.
+    fit : Learned
+        The model.
+    source : str
+        Where the table came from.
+    command : str
+        The command that makes it again.
+
+    Returns
+    -------
+    dict
+        Place and writer of each file.
+    """
+    from ..persistence import save
+
+    held_out = None if fit.held_out is None else fit.held_out.facts(task.targets.names)
+    info = {
+        "targets": list(task.targets.names),
+        "features": task.features,
+        "time": task.time,
+        "group": task.group,
+        "held_out": held_out,
+        "rows": len(task.frame),
+        "source": "standard input" if source == "-" else Path(source).name,
+        "command": command,
+    }
+    model, page, suspects = places
+    writers: dict[Path, Writer] = {}
+    if model is not None:
+        writers[model] = lambda path: save(fit.pipeline, path, info=info)
+    if page is not None:
+        writers[page] = report_writer(fit.pipeline, task.frame, info)
+    if suspects is not None:
+        writers[suspects] = table_writer(suspect_rows(fit.model, task))
+    return writers
+
+
+def report_writer(pipeline: Any, frame: pd.DataFrame, info: dict[str, Any]) -> Writer:
+    """Return what writes the page about a fit.
+
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted.
+    frame : pandas.DataFrame
+        The rows it was fitted on.
+    info : dict
+        What is kept beside the model.
+
+    Returns
+    -------
+    callable
+        To be given the path.
+    """
+    from ..report import record_of, write_report
+
+    def write(path: Path) -> None:
+        record = record_of(
+            pipeline,
+            frame,
+            targets=info["targets"],
+            features=info["features"],
+            time=info.get("time"),
+            held_out=_flat(info.get("held_out")),
+            source=info.get("source"),
+            command=info.get("command"),
+        )
+        write_report(record, path)
+
+    return write
+
+
+def _flat(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return facts of which each is one number or text."""
+    if held_out is None:
+        return None
+    return {
+        name: ", ".join(f"{v:.4g} ({k})" for k, v in value.items())
+        if isinstance(value, dict)
+        else value
+        for name, value in held_out.items()
+    }
+
+
+def suspect_rows(model: Any, task: Task) -> pd.DataFrame:
+    """Return the rows that a fit distrusted, the strangest first.
+
+    Parameters
+    ----------
+    model : RobustSCNRegressor
+        Fitted.
+    task : Task
+        What it was fitted on.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by the line or row of the file.
+    """
+    table = model.outlier_table(index=task.frame.index)
+    if "output" in table:
+        table["output"] = [task.targets.names[number] for number in table["output"]]
+    return table.set_index("row").rename_axis(task.frame.index.name)

@@ -1,0 +1,233 @@
+"""From a table to a model and what can be said of it; the work behind `robustscn fit`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import typer
+
+from .. import RobustSCNRegressor
+from ..tables import (
+    Plan,
+    TableError,
+    Targets,
+    plan_columns,
+    require_columns,
+    table_pipeline,
+    targets_of,
+)
+from ..tables.targets import FEWEST_ROWS
+from .holdout import HeldOutError, held_out_end, held_out_groups, robust_error
+from .progress import FitProgress, ending_by_interrupt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEFT_OUT = "each row predicted by networks that had not seen it"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the estimator.
+
+    Parameters
+    ----------
+    networks, nodes, rounds : int
+        As `n_networks`, `max_nodes`, `n_rounds` of `RobustSCNRegressor`.
+    seed : int
+        Seed of all draws.
+    """
+
+    networks: int = 16
+    nodes: int = 150
+    rounds: int = 10
+    seed: int = 0
+
+    def estimator(self) -> RobustSCNRegressor:
+        """Return the estimator, not yet fitted."""
+        return RobustSCNRegressor(
+            n_networks=self.networks,
+            max_nodes=self.nodes,
+            n_rounds=self.rounds,
+            random_state=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be learned from what.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Rows that have all targets.
+    targets : Targets
+        What is to be learned.
+    plan : Plan
+        From which columns.
+    group, time : str or None
+        Column that the hold-out goes by.
+    """
+
+    frame: pd.DataFrame
+    targets: Targets
+    plan: Plan
+    group: str | None = None
+    time: str | None = None
+
+    @property
+    def features(self) -> list[str]:
+        """The columns that are learned from."""
+        return list(self.plan.used)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model and its error on rows it had not seen.
+
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted on all rows.
+    held_out : HeldOutError or None
+        None where an interrupt left no time for it.
+    seconds : float
+        How long the fit took.
+    """
+
+    pipeline: Any
+    held_out: HeldOutError | None
+    seconds: float
+
+    @property
+    def model(self) -> RobustSCNRegressor:
+        """The estimator at the end of the pipeline."""
+        return self.pipeline.named_steps["model"]
+
+
+def task_of(
+    frame: pd.DataFrame,
+    targets: Sequence[str],
+    *,
+    features: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    group: str | None = None,
+    time: str | None = None,
+) -> Task:
+    """Return what is to be learned, with everything checked that can be.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    targets, features, drop : sequences of str
+        Columns to learn, to learn from (none means all others), and to leave out.
+    group, time : str or None
+        Column that the hold-out goes by; not learned from unless it is among the features.
+
+    Returns
+    -------
+    Task
+        Rows, targets and the plan of columns.
+    """
+    if not targets:
+        raise TableError("no target is named: say which column to learn with --target")
+    by = [name for name in (group, time) if name is not None]
+    require_columns([*targets, *features, *drop, *by], frame.columns, "the table")
+    if both := [name for name in (*features, *by) if name in targets]:
+        raise TableError(f"{both[0]!r} is a target and cannot be learned from: leave it out")
+    aside = {*targets, *drop, *by}
+    chosen = [name for name in features if name not in drop] or [
+        name for name in frame.columns if name not in aside
+    ]
+    if not chosen:
+        raise TableError("no column is left to learn from: the table needs more than the target")
+    found = targets_of(frame, targets)
+    known = frame[found.known]
+    return Task(known, found, plan_columns(known, chosen), group, time)
+
+
+def learned(task: Task, settings: Settings, quiet: bool) -> Learned:
+    """Fit the model, and find its error on rows it has not seen.
+
+    Parameters
+    ----------
+    task : Task
+        What to learn.
+    settings : Settings
+        How.
+    quiet : bool
+        Whether to draw no progress bar.
+
+    Returns
+    -------
+    Learned
+        The model and its error.
+    """
+    kept_back = _kept_back(task, settings.seed)
+    began = time.perf_counter()
+    pipeline, ended = _fitted(task, settings, np.ones(len(task.frame), dtype=bool), quiet)
+    seconds = time.perf_counter() - began
+    if ended:
+        _ask_whether_to_keep()
+    if kept_back is None:
+        model = pipeline.named_steps["model"]
+        error = robust_error(np.asarray(model.residuals_), LEFT_OUT, ~np.asarray(model.outliers_))
+        return Learned(pipeline, error, seconds)
+    if ended:
+        return Learned(pipeline, None, seconds)
+    chosen, how = kept_back
+    judge, ended = _fitted(task, settings, ~chosen, quiet, label="hold-out")
+    if ended:
+        _ask_whether_to_keep()
+        return Learned(pipeline, None, seconds)
+    predicted = judge.predict(task.frame[task.features][chosen])
+    return Learned(pipeline, robust_error(task.targets.values[chosen] - predicted, how), seconds)
+
+
+def _kept_back(task: Task, seed: int) -> tuple[Any, str] | None:
+    if task.group is not None:
+        chosen, how = held_out_groups(task.frame[task.group], seed)
+    elif task.time is not None:
+        chosen, how = held_out_end(task.frame[task.time])
+    else:
+        return None
+    if (n_left := int((~chosen).sum())) < FEWEST_ROWS:
+        raise TableError(
+            f"{n_left} rows would be left when {how} are held out, at least {FEWEST_ROWS} are "
+            "needed: leave out --group and --time"
+        )
+    return chosen, how
+
+
+def _fitted(
+    task: Task, settings: Settings, rows: Any, quiet: bool, label: str = "fit"
+) -> tuple[Any, bool]:
+    """Return the pipeline fitted on these rows, and whether it was ended early."""
+    estimator = settings.estimator()
+    progress = FitProgress(label, quiet)
+    if hasattr(estimator, "set_callbacks"):
+        estimator.set_callbacks(progress)
+    frame = task.frame[task.features]
+    pipeline = table_pipeline(frame, task.features, estimator, plan=task.plan)
+    everything = bool(rows.all())
+    with ending_by_interrupt(progress):
+        pipeline.fit(
+            frame if everything else frame[rows],
+            task.targets.values if everything else task.targets.values[rows],
+        )
+    if hasattr(estimator, "set_callbacks"):
+        estimator.set_callbacks()  # a bar is no part of the model
+    return pipeline, progress.end
+
+
+def _ask_whether_to_keep() -> None:
+    """Ask on a terminal; elsewhere an interrupt keeps nothing."""
+    asked = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if not asked or not typer.confirm("Keep the model so far?", default=True, err=True):
+        raise KeyboardInterrupt

@@ -1,0 +1,151 @@
+"""What the command line says besides results: notes, errors, all on standard error.
+
+An error is one line that says what to do. A traceback is shown with `--debug` only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from ..tables import TableError
+
+FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
+"""Exit codes."""
+
+
+class UnusableError(ValueError):
+    """What was asked for cannot be done with these options or files."""
+
+
+def errors() -> Console:
+    """Return the console on standard error, as it is now.
+
+    Returns
+    -------
+    rich.console.Console
+        Plain where it is no terminal.
+    """
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def notes(lines: Iterable[str], quiet: bool) -> None:
+    """Say what was assumed.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        One assumption each.
+    quiet : bool
+        Whether to say nothing.
+    """
+    if not quiet:
+        for line in lines:
+            errors().print(f"note: {line}", markup=False, style="dim")
+
+
+def fail(message: object, code: int) -> typer.Exit:
+    """Print an error as one line and return what ends the command.
+
+    Parameters
+    ----------
+    message : object
+        What is wrong and what to do.
+    code : int
+        Exit code.
+
+    Returns
+    -------
+    typer.Exit
+        To be raised.
+    """
+    line = " ".join(str(message).split())
+    errors().print(f"error: {line}", markup=False)
+    return typer.Exit(code)
+
+
+@contextmanager
+def plain_errors(debug: bool = False) -> Iterator[None]:
+    """Turn exceptions into one line and an exit code.
+
+    Parameters
+    ----------
+    debug : bool, default=False
+        Whether to let the traceback through.
+
+    Yields
+    ------
+    None
+        While the command runs.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _as_note
+            yield
+    except typer.Exit:
+        raise
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except (KeyboardInterrupt, typer.Abort):
+        raise fail("interrupted, nothing was written", INTERRUPTED) from None
+    except Exception as error:
+        # Wrong usage is Typer's to find, and its own kind of error; its classes have moved about.
+        if hasattr(error, "format_message"):
+            raise fail(error.format_message(), UNUSABLE) from None
+        if debug:
+            raise
+        raise fail(*_in_words(error)) from None
+
+
+def _as_note(message: Warning | str, *_where: object, **_more: object) -> None:
+    notes([" ".join(str(message).split())], quiet=False)
+
+
+def _in_words(error: Exception) -> tuple[str, int]:
+    from ..onnx import CannotExport
+    from ..persistence import DamagedModel, NotAModel, OtherVersion, UntrustedModel
+
+    unusable = (TableError, UnusableError, NotAModel, DamagedModel, OtherVersion, UntrustedModel)
+    if isinstance(error, (*unusable, CannotExport)):
+        return str(error), UNUSABLE
+    if isinstance(error, ImportError):
+        return str(error), FAILED
+    if isinstance(error, MemoryError):
+        return "out of memory: use fewer rows, or fewer --networks and --nodes", FAILED
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'a file'}: {error.strerror}", FAILED
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return f"{first} (run again with --debug to see where)", FAILED
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print one JSON object; what is not finite is null.
+
+    Parameters
+    ----------
+    content : dict
+        Plain data.
+    """
+    print(json.dumps(_plain(content), ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,130 @@
+"""What a fit came to, for people and for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from .learning import Learned, Task
+from .writing import size_in_words
+
+
+def facts_of(task: Task, fit: Learned, files: dict[str, int], notes: list[str]) -> dict[str, Any]:
+    """Return the outcome as plain data.
+
+    Parameters
+    ----------
+    task : Task
+        What was learned.
+    fit : Learned
+        The model.
+    files : dict
+        Sizes of the files written.
+    notes : list of str
+        What was assumed.
+
+    Returns
+    -------
+    dict
+        For `--json`.
+    """
+    distrusted = int(fit.model.outliers_.sum())
+    n_rows = len(task.frame)
+    return {
+        "rows": n_rows,
+        "rows_without_target": task.targets.n_missing,
+        "targets": list(task.targets.names),
+        "columns": {
+            "numbers": list(task.plan.numbers),
+            "categories": list(task.plan.categories),
+            "dates": list(task.plan.dates),
+            "left_out": list(task.plan.left_out),
+        },
+        "held_out": None if fit.held_out is None else fit.held_out.facts(task.targets.names),
+        "distrusted_rows": distrusted,
+        "distrusted_share": distrusted / n_rows,
+        "stop_reason": fit.model.stop_reason_,
+        "fit_seconds": round(fit.seconds, 3),
+        "files": files,
+        "notes": notes,
+    }
+
+
+def print_summary(facts: dict[str, Any], next_command: str) -> None:
+    """Print the outcome: a panel on a terminal, plain lines elsewhere.
+
+    Parameters
+    ----------
+    facts : dict
+        From `facts_of`.
+    next_command : str
+        What to try next.
+    """
+    lines = [
+        ("rows", _rows(facts)),
+        ("columns", _columns(facts["columns"])),
+        ("error", _error(facts)),
+        ("suspects", f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows were distrusted"),
+        *(("wrote", f"{name} ({size_in_words(size)})") for name, size in facts["files"].items()),
+        ("next", next_command),
+    ]
+    print_pairs("robustscn fit", lines)
+
+
+def print_pairs(title: str, lines: list[tuple[str, str]]) -> None:
+    """Print names and texts beside each other.
+
+    Parameters
+    ----------
+    title : str
+        Heading on a terminal.
+    lines : list of pairs of str
+        Name and text.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        for name, text in lines:
+            console.print(f"{name:<9} {text}", markup=False)
+        return
+    grid = Table.grid(padding=(0, 2))
+    for name, text in lines:
+        grid.add_row(Text(name, style="bold"), Text(text))
+    console.print(Panel(grid, title=title, title_align="left", expand=False))
+
+
+def _rows(facts: dict[str, Any]) -> str:
+    missing = facts["rows_without_target"]
+    left = f"; {missing:,} without a target were not" if missing else ""
+    return f"{facts['rows']:,} were learned from{left}"
+
+
+def _columns(columns: dict[str, list[str]]) -> str:
+    parts = []
+    for kind in ("numbers", "categories", "dates"):
+        if n := len(columns[kind]):
+            singular = {"numbers": "number", "categories": "category", "dates": "date"}[kind]
+            parts.append(f"{n:,} {kind if n > 1 else singular}")
+    left = f"; {len(columns['left_out']):,} left out" if columns["left_out"] else ""
+    return ", ".join(parts) + left
+
+
+def _error(facts: dict[str, Any]) -> str:
+    error = facts["held_out"]
+    if error is None:
+        return "not estimated: the fit was interrupted before"
+    return (
+        f"half of {error['rows']:,} unseen rows are met within "
+        f"{_numbers(error['median_absolute_error'])}; root mean square of the "
+        f"{error['trusted_rows']:,} trusted ones {_numbers(error['robust_rmse'])}"
+        f" ({error['how']})"
+    )
+
+
+def _numbers(value: float | dict[str, float]) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{number:.4g} ({name})" for name, number in value.items())
+    return f"{value:.4g}"

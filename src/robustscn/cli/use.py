@@ -1,0 +1,312 @@
+"""What to do with a model: `robustscn predict`, `outliers`, `report` and `export`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from ..tables import columns_needed, read_table, require_columns, targets_of, unread_values
+from ..tables.opening import file_hint
+from . import options
+from .fit import report_writer
+from .messages import UnusableError, errors, notes, plain_errors, print_json
+from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..persistence import Saved
+
+OutTable = Annotated[
+    str | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Write .csv, .tsv or .parquet; else printed as CSV."
+    ),
+]
+
+
+def loaded(path: str) -> Saved:
+    """Return a model that `robustscn fit` wrote.
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+
+    Returns
+    -------
+    Saved
+        The pipeline and what was kept beside it.
+    """
+    from ..persistence import load
+
+    place = Path(path)
+    if place.is_dir():
+        raise UnusableError(f"{path} is a folder: name the model file in it")
+    if not place.exists():
+        raise UnusableError(f"there is no model file {path}{file_hint(place)}")
+    saved = load(place)
+    if "columns" not in getattr(saved.model, "named_steps", {}) or "targets" not in saved.info:
+        raise UnusableError(f"{path} was not written by 'robustscn fit': load it in Python instead")
+    return saved
+
+
+def rows_for(saved: Saved, data: str, separator: str | None, encoding: str | None) -> pd.DataFrame:
+    """Return a table that has the columns which a model needs.
+
+    Parameters
+    ----------
+    saved : Saved
+        The model.
+    data : str
+        The table.
+    separator, encoding : str or None
+        How it is written; None finds out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        All columns; levels of categories as text, as they were learned.
+    """
+    needed = columns_needed(saved.model)
+    frame = read_table(
+        data,
+        text=tuple(needed["categories"]),
+        separator=options.separator_of(separator),
+        encoding=encoding,
+    )
+    names = [name for kind in needed.values() for name in kind]
+    require_columns(names, frame.columns, "the table")
+    frame.attrs["notes"] += unread_values(saved.model, frame)
+    return frame
+
+
+def predict(
+    model: options.Model,
+    data: options.Data,
+    out: OutTable = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Predict the target of new rows.
+
+    The columns may come in any order; columns that the model does not need are ignored.
+
+    For example:
+
+        robustscn predict model.skops new.csv --out predictions.csv
+
+        cat new.csv | robustscn predict model.skops -
+    """
+    with plain_errors(debug):
+        place = output_path(out)
+        check_outputs([place], [model, data])
+        saved = loaded(model)
+        frame = rows_for(saved, data, separator, encoding)
+        notes(frame.attrs["notes"], quiet or json)
+        predicted = _predictions(saved, frame)
+        if place is not None:
+            files = write_all({place: table_writer(predicted)})
+            if json:
+                print_json({"rows": len(predicted), "files": files})
+            else:
+                _say_wrote(files, quiet)
+        elif json:
+            columns = {name: predicted[name].tolist() for name in predicted.columns}
+            print_json({"rows": len(predicted), "predictions": columns})
+        else:
+            predicted.to_csv(sys.stdout)
+
+
+def _predictions(saved: Saved, frame: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    values = np.asarray(saved.model.predict(frame)).reshape(len(frame), -1)
+    names = [f"predicted {name}" for name in saved.info["targets"]]
+    return pd.DataFrame(values, index=frame.index, columns=names)
+
+
+def _say_wrote(files: dict[str, int], quiet: bool) -> None:
+    if not quiet:
+        for name, size in files.items():
+            errors().print(f"wrote {name} ({size_in_words(size)})", markup=False)
+
+
+def outliers(
+    model: options.Model,
+    data: options.Data,
+    out: OutTable = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """List the rows of a table that a model finds suspect, the strangest first.
+
+    A row is suspect when its target is more than three robust standard deviations, as they were
+    when the model was made, from the prediction. Rows without a target are not judged.
+
+    For example:
+
+        robustscn outliers model.skops today.csv
+
+        robustscn outliers model.skops today.csv --out suspects.csv
+    """
+    with plain_errors(debug):
+        place = output_path(out)
+        check_outputs([place], [model, data])
+        saved = loaded(model)
+        frame = rows_for(saved, data, separator, encoding)
+        notes(frame.attrs["notes"], quiet or json)
+        table, n_judged = judged(saved, frame)
+        words = f"{len(table):,} of {n_judged:,} rows are suspect"
+        files = write_all({place: table_writer(table)}) if place is not None else {}
+        if json:
+            rows = table.reset_index().to_dict(orient="records")
+            print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
+            return
+        if place is None:
+            table.to_csv(sys.stdout)
+        notes([words], quiet)
+        _say_wrote(files, quiet)
+
+
+def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Return the rows that are too far from a model's prediction, and how many were judged.
+
+    Parameters
+    ----------
+    saved : Saved
+        The model.
+    frame : pandas.DataFrame
+        Rows with targets.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        Suspect rows, the strangest first; of several targets the one that deviates most.
+    n_judged : int
+        Rows that have a target.
+    """
+    import pandas as pd
+
+    from ..estimators._base import OUTLIER_DISTANCE
+
+    targets = targets_of(frame, saved.info["targets"], to_learn=False)
+    if not targets.known.any():
+        raise UnusableError("no row has a target to be judged by: use 'robustscn predict' instead")
+    known = frame[targets.known]
+    observed = targets.values.reshape(len(known), -1)
+    expected = np.asarray(saved.model.predict(known)).reshape(observed.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # No spread at all while learning: whatever deviates does so beyond measure.
+        deviations = (observed - expected) / saved.model.named_steps["model"].residual_scale_
+    deviations = np.nan_to_num(deviations, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    worst = np.argmax(np.abs(deviations), axis=1)
+    each = np.arange(len(known))
+    table = pd.DataFrame(
+        {
+            "observed": observed[each, worst],
+            "expected": expected[each, worst],
+            "residual": (observed - expected)[each, worst],
+            "deviations": deviations[each, worst],
+        },
+        index=known.index,
+    )
+    if observed.shape[1] > 1:
+        table.insert(0, "output", [targets.names[number] for number in worst])
+    table = table[np.abs(table["deviations"]) > OUTLIER_DISTANCE]
+    order = np.argsort(-np.abs(table["deviations"].to_numpy()), kind="stable")
+    return table.iloc[order], len(known)
+
+
+def report(
+    model: options.Model,
+    data: options.Data,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Page to write.")
+    ] = "report.html",
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Write the page about a fit again, from the model and the table it was made from.
+
+    For example:
+
+        robustscn report model.skops measurements.csv --out report.html
+    """
+    with plain_errors(debug):
+        check_outputs([Path(out)], [model, data])
+        saved = loaded(model)
+        frame = rows_for(saved, data, separator, encoding)
+        notes(frame.attrs["notes"], quiet or json)
+        targets = targets_of(frame, saved.info["targets"], to_learn=False)
+        _refuse_other_rows(saved, targets.values)
+        known = frame[targets.known]
+        files = write_all({Path(out): report_writer(saved.model, known, saved.info)})
+        if json:
+            print_json({"rows": len(known), "files": files})
+        else:
+            _say_wrote(files, quiet)
+
+
+def _refuse_other_rows(saved: Saved, observed: Any) -> None:
+    """Raise where the table is not the one the model was made from: the page is about its rows."""
+    model = saved.model.named_steps["model"]
+    learned = np.asarray(model.expected_) + np.asarray(model.residuals_)
+    same = learned.shape == observed.shape and np.allclose(
+        learned, observed, rtol=1e-6, atol=1e-9 * np.abs(learned).max()
+    )
+    if not same:
+        raise UnusableError(
+            f"the page is about the {len(learned):,} rows that the model was made from, and this "
+            "table has others: give that table, or judge this one by 'robustscn outliers'"
+        )
+
+
+def export(
+    model: options.Model,
+    out: Annotated[str, typer.Argument(help="ONNX file to write.")],
+    double: Annotated[
+        bool, typer.Option("--double", help="Numbers of 64 bits instead of 32.")
+    ] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Write a model as ONNX, which predicts where there is no Python.
+
+    For example:
+
+        robustscn export model.skops model.onnx
+    """
+    with plain_errors(debug):
+        place = Path(out)
+        check_outputs([place], [model])
+        saved = loaded(model)
+        if dates := columns_needed(saved.model)["dates"]:
+            raise UnusableError(
+                f"ONNX has no dates, and the model reads {dates[0]!r}: fit without it "
+                f"(--drop {dates[0]!r}) to export"
+            )
+        from ..onnx import save_onnx
+
+        dtype, names = ("float64" if double else "float32"), saved.info["targets"]
+        files = write_all(
+            {place: lambda path: save_onnx(saved.model, path, dtype=dtype, target_names=names)}
+        )
+        if json:
+            print_json({"files": files})
+        else:
+            _say_wrote(files, quiet)

@@ -1,0 +1,71 @@
+"""Results on disk: one small file for each experiment, outlier share and group of methods.
+
+A file is only ever replaced by a longer one, atomically, so that a run may end at any moment and
+be taken up again. `merged` puts what the page needs into one file to keep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from .settings import Experiment
+
+Key = tuple[str, float, str]
+"""Experiment, outlier share, group."""
+
+
+class Store:
+    """Trials that are done.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._trials: dict[Key, dict[int, dict[str, Any]]] = {}
+
+    def trials(self, experiment: Experiment, level: float, group: str) -> dict[int, dict[str, Any]]:
+        """Return the trials done, by number."""
+        key = (experiment.name, level, group)
+        if key not in self._trials:
+            path = self._path(key)
+            done = json.loads(path.read_text())["trials"] if path.exists() else []
+            self._trials[key] = {trial["trial"]: trial for trial in done}
+        return self._trials[key]
+
+    def add(
+        self, experiment: Experiment, level: float, group: str, trials: Iterable[dict[str, Any]]
+    ) -> None:
+        """Add trials and write the file."""
+        done = self.trials(experiment, level, group)
+        done.update({trial["trial"]: trial for trial in trials})
+        key = (experiment.name, level, group)
+        record = {
+            "experiment": experiment.name,
+            "level": level,
+            "group": group,
+            "trials": [done[number] for number in sorted(done)],
+        }
+        write_text(self._path(key), json.dumps(record) + "\n")
+
+    def _path(self, key: Key) -> Path:
+        name, level, group = key
+        return self.folder / f"{name}-{round(100 * level):02d}-{group}.json"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

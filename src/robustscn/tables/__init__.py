@@ -1,0 +1,24 @@
+"""Tables as people have them: read from any usual file, made into numbers by a stored pipeline."""
+
+from .columns import DateParts, Numbers, Text
+from .faults import TableError, nearest, require_columns
+from .pipeline import Plan, columns_needed, plan_columns, table_pipeline, unread_values
+from .reading import read_table
+from .targets import Targets, targets_of
+
+__all__ = [
+    "DateParts",
+    "Numbers",
+    "Plan",
+    "TableError",
+    "Targets",
+    "Text",
+    "columns_needed",
+    "nearest",
+    "plan_columns",
+    "read_table",
+    "require_columns",
+    "table_pipeline",
+    "targets_of",
+    "unread_values",
+]

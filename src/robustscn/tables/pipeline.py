@@ -1,0 +1,295 @@
+"""Which column is what, and the pipeline that makes numbers of them.
+
+    numbers     texts among them are missing; filled by the median, with a column that says so
+    categories  one column for each level; rare levels together, unknown ones tolerated
+    dates       seconds since the first, place in the day and in the week
+    left out    columns that are empty, always the same, or different in every row
+
+The plan says in plain words what was assumed, so that a person can object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from .columns import DateParts, Numbers, Text, as_dates, as_numbers, date_format
+from .faults import TableError, quoted, require_columns, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERS_SHARE = 0.8
+"""A column of texts of which this share are numbers is a column of numbers."""
+MOST_LEVELS = 30
+_AMBIGUOUS = "%d/%m/%Y"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each column is taken for.
+
+    Parameters
+    ----------
+    numbers, categories, dates : tuple of str
+        Columns of each kind.
+    left_out : tuple of str
+        Columns that are not used.
+    notes : tuple of str
+        What was assumed, one line each.
+    """
+
+    numbers: tuple[str, ...]
+    categories: tuple[str, ...]
+    dates: tuple[str, ...]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The columns that are used."""
+        return self.numbers + self.categories + self.dates
+
+
+def rare_below(n_rows: int) -> int:
+    """Return how many rows a level needs to have a column of its own.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+
+    Returns
+    -------
+    int
+        Ten; fewer in tables under 500 rows, but two at least.
+    """
+    return min(10, max(2, n_rows // 50))
+
+
+def plan_columns(frame: pd.DataFrame, features: Sequence[str]) -> Plan:
+    """Find out what each column is.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    features : sequence of str
+        Columns to use.
+
+    Returns
+    -------
+    Plan
+        What each column is taken for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from robustscn.tables import plan_columns
+    >>> frame = pd.DataFrame({"flow": [1.0, 2.0, 3.0], "mill": ["A", "A", "B"], "line": 7})
+    >>> plan = plan_columns(frame, ["flow", "mill", "line"])
+    >>> plan.numbers, plan.categories, plan.notes
+    (('flow',), ('mill',), ("'line' is always 7: left out",))
+    """
+    require_columns(features, frame.columns, "the table")
+    kinds: dict[str, list[str]] = {"number": [], "category": [], "date": [], "left out": []}
+    notes = []
+    for name in features:
+        kind, note = _kind(frame[name])
+        kinds[kind].append(name)
+        if note:
+            notes.append(f"{shortened(name)!r} {note}")
+    if not (kinds["number"] or kinds["category"] or kinds["date"]):
+        raise TableError(
+            "no column is left to learn from: "
+            + (notes[0] if notes else "name some with --features")
+        )
+    return Plan(
+        numbers=tuple(kinds["number"]),
+        categories=tuple(kinds["category"]),
+        dates=tuple(kinds["date"]),
+        left_out=tuple(kinds["left out"]),
+        notes=tuple(notes),
+    )
+
+
+def _kind(values: pd.Series) -> tuple[str, str]:
+    import pandas as pd
+
+    there = values.dropna()
+    if there.empty:
+        return "left out", "is empty: left out"
+    if len(there) == len(values) and (there == there.iloc[0]).all():
+        return "left out", f"is always {shortened(there.iloc[0])}: left out"
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return _number(there, "are infinite or beyond 1e100")
+    if values.dtype.kind == "M":
+        return "date", ""
+    texts = there.astype(str).str.strip()
+    texts = texts[texts != ""]
+    if texts.empty:
+        return "left out", "is empty: left out"
+    if np.isfinite(as_numbers(texts)).mean() >= NUMBERS_SHARE:
+        return _number(texts, "are no numbers")
+    if form := date_format(texts):
+        return _date(texts, form)
+    return _category(texts, len(values))
+
+
+def _number(there: pd.Series, what: str) -> tuple[str, str]:
+    numbers = np.isfinite(as_numbers(there))
+    if not numbers.any():
+        return "left out", f"has no finite number ({_examples(there)}): left out"
+    if numbers.all():
+        return "number", ""
+    strange = there[~numbers]
+    return "number", f"has {len(strange):,} values that {what} and count as missing: " + _examples(
+        strange
+    )
+
+
+def _examples(values: pd.Series) -> str:
+    return quoted([str(value) for value in values.astype(str).unique()[:4]], 3)
+
+
+def _date(texts: pd.Series, form: str) -> tuple[str, str]:
+    if form.startswith(_AMBIGUOUS):
+        other = form.replace(_AMBIGUOUS, "%m/%d/%Y")
+        if np.isfinite(as_dates(texts, other)).all():
+            return "date", "is read as day/month/year, but month/day/year would fit as well"
+    dates = np.isfinite(as_dates(texts, form))
+    if not dates.all():
+        strange = texts[~dates]
+        return "date", f"has {len(strange):,} values that are no dates: {_examples(strange)}"
+    return "date", ""
+
+
+def _category(texts: pd.Series, n_rows: int) -> tuple[str, str]:
+    counts = texts.value_counts()
+    rare = int((counts < rare_below(n_rows)).sum())
+    if rare == len(counts):
+        return (
+            "left out",
+            f"is text that differs in nearly every row ({_examples(texts)}): left out",
+        )
+    rare = max(rare, len(counts) - MOST_LEVELS + 1 if len(counts) > MOST_LEVELS else 0)
+    return "category", f"has {rare:,} rare levels that are treated as one" if rare > 1 else ""
+
+
+def table_pipeline(
+    frame: pd.DataFrame, features: Sequence[str], estimator: Any, *, plan: Plan | None = None
+) -> Pipeline:
+    """Return the pipeline from raw rows to the estimator, not yet fitted.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table, from which the kinds of the columns are told.
+    features : sequence of str
+        Columns to use.
+    estimator : estimator
+        What learns from the numbers.
+    plan : Plan or None, default=None
+        What the columns are; None finds out.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        Steps "columns" and "model". It takes frames with these columns in any order; others
+        are ignored.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from robustscn import RVFLRegressor
+    >>> from robustscn.tables import table_pipeline
+    >>> frame = pd.DataFrame({"flow": np.arange(40.0), "mill": ["A", "B"] * 20})
+    >>> model = table_pipeline(frame, ["flow", "mill"], RVFLRegressor(5, random_state=0))
+    >>> model.fit(frame, np.arange(40.0)).predict(frame[["mill", "flow"]]).shape
+    (40,)
+    """
+    plan = plan or plan_columns(frame, features)
+    filled = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    levels = OneHotEncoder(
+        handle_unknown="infrequent_if_exist",
+        min_frequency=rare_below(len(frame)),
+        max_categories=MOST_LEVELS,
+        sparse_output=False,
+    )
+    steps = [
+        ("numbers", Pipeline([("read", Numbers()), ("fill", filled)]), list(plan.numbers)),
+        ("categories", Pipeline([("read", Text()), ("levels", levels)]), list(plan.categories)),
+        ("dates", Pipeline([("parts", DateParts()), ("fill", filled)]), list(plan.dates)),
+    ]
+    return Pipeline(
+        [
+            ("columns", ColumnTransformer([step for step in steps if step[2]])),
+            ("model", estimator),
+        ]
+    )
+
+
+def columns_needed(pipeline: Pipeline) -> dict[str, list[str]]:
+    """Return the columns that a pipeline of `table_pipeline` takes.
+
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted or not.
+
+    Returns
+    -------
+    dict
+        Names of the columns by kind: "numbers", "categories", "dates".
+    """
+    columns = pipeline.named_steps["columns"]
+    kinds: dict[str, list[str]] = {"numbers": [], "categories": [], "dates": []}
+    for name, _, names in columns.transformers:
+        if name in kinds:
+            kinds[name] = list(names)
+    return kinds
+
+
+def unread_values(pipeline: Pipeline, frame: pd.DataFrame) -> list[str]:
+    """Return notes on values of new rows that a fitted pipeline cannot read and fills in.
+
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted, made by `table_pipeline`.
+    frame : pandas.DataFrame
+        New rows.
+
+    Returns
+    -------
+    list of str
+        One line for each column that has such values.
+    """
+    kinds = columns_needed(pipeline)
+    read = dict.fromkeys(kinds["numbers"], as_numbers)
+    if kinds["dates"]:
+        dates = pipeline.named_steps["columns"].named_transformers_["dates"]
+        formats = dates.named_steps["parts"].formats_
+        read |= {
+            name: partial(as_dates, form=form)
+            for name, form in zip(kinds["dates"], formats, strict=True)
+        }
+    notes = []
+    for name, numbers in read.items():
+        there = frame[name].dropna()
+        strange = there[~np.isfinite(numbers(there))]
+        if len(strange):
+            kind = "numbers" if name in kinds["numbers"] else "dates"
+            notes.append(
+                f"{shortened(name)!r} has {len(strange):,} values that are no {kind} and count as "
+                f"missing: {_examples(strange)}"
+            )
+    return notes

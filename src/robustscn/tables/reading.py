@@ -1,0 +1,269 @@
+"""A table from any usual file: text with any separator, Parquet, compressed, or a pipe.
+
+Arrow reads the rows, fast and strict: a row with a field too many or too few is an error and not
+padded in silence. Only where Arrow refuses is the text gone through again, to say which line is
+at fault. The index of the frame is the line of the file, so that whatever is said about a row
+later can be looked up in an editor.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+from .dialect import SEPARATORS, SPACES, Dialect, as_utf8, dialect_of
+from .faults import TableError, quoted, shortened
+from .opening import PARQUET, opened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BLOCK = 1 << 23
+_WHOLE = (1 << 31) - 1
+_COMMA_NUMBER = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"
+
+
+def read_table(
+    source: Any,
+    *,
+    text: tuple[str, ...] = (),
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> pd.DataFrame:
+    r"""Read a table.
+
+    Parameters
+    ----------
+    source : str, Path, bytes or binary file
+        CSV, TSV or another separator, or Parquet; plain or compressed (gzip, bzip2, xz, zstd,
+        zip with one file); "-" is standard input. What it is, is told by its content.
+    text : tuple of str, default=()
+        Columns that are kept as text even where all values look like numbers.
+    separator : str or None, default=None
+        What stands between fields; None finds out.
+    encoding : str or None, default=None
+        Encoding of a text; None takes the byte order mark, UTF-8 or Windows-1252.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows. The index is the line in the file, named "line", or counts the rows from 1,
+        named "row", where lines and rows do not match. ``attrs["notes"]`` lists what was
+        assumed.
+
+    Raises
+    ------
+    TableError
+        Where the table cannot be read; one line that says what to do.
+
+    Examples
+    --------
+    >>> from robustscn.tables import read_table
+    >>> read_table(b"flow;size\n1,5;0,2\n2,5;0,3\n")
+          flow  size
+    line
+    2      1.5   0.2
+    3      2.5   0.3
+    """
+    _require_libraries()
+    data = opened(source)
+    if data.startswith(PARQUET):
+        return _from_parquet(data)
+    utf8, notes = as_utf8(data, encoding)
+    dialect = dialect_of(utf8, separator)
+    body = _body(utf8, dialect.header_bytes)
+    if not body[:1000].strip() and not body.strip():
+        raise TableError("the file has a header but no rows")
+    if dialect.separator == SPACES:
+        body = re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", body))
+    table = _from_text(body, dialect, text)
+    _refuse_swallowed_lines(body, table.num_rows, dialect)
+    frame, more = _plain(table)
+    if dialect.decimal == ",":
+        _with_points(frame, text)
+    frame.index = _lines_or_rows(body, len(frame), dialect.header_lines)
+    frame.attrs["notes"] = notes + more + _unnamed_left_out(frame, dialect.unnamed)
+    if all(re.fullmatch(r"[+-]?[\d.]+", name) for name in dialect.names):
+        frame.attrs["notes"].append("the header is all numbers: does the file lack a header line?")
+    return frame
+
+
+def _body(utf8: bytes, start: int) -> bytes:
+    """Return the rows without what ends the last of them; a table may be large, so copy once."""
+    end = len(utf8)
+    while end > start and utf8[end - 1] in b"\r\n\x1a":
+        end -= 1
+    return utf8[start:end]
+
+
+def _require_libraries() -> None:
+    try:
+        import pandas  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError as missing:
+        raise ImportError(
+            f"reading tables needs {missing.name}: pip install 'robustscn[cli]'"
+        ) from None
+
+
+def _from_text(body: bytes, dialect: Dialect, text: tuple[str, ...]) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv as arrow
+
+    def read(block: int) -> Any:
+        return arrow.read_csv(
+            pa.BufferReader(body),
+            arrow.ReadOptions(column_names=list(dialect.names), block_size=block),
+            arrow.ParseOptions(
+                delimiter="\t" if dialect.separator == SPACES else dialect.separator,
+                newlines_in_values=b'"' in body,
+            ),
+            arrow.ConvertOptions(
+                decimal_point=dialect.decimal,
+                strings_can_be_null=True,
+                column_types={name: pa.string() for name in text if name in dialect.names},
+            ),
+        )
+
+    try:
+        try:
+            return read(_BLOCK)
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+            return read(_WHOLE)  # a field longer than a block
+    except (pa.ArrowException, ValueError) as error:
+        if fault := _fault(body, dialect):
+            raise TableError(fault) from None
+        raise TableError(f"the table cannot be read: {shortened(error, 150)}") from None
+
+
+def _fault(body: bytes, dialect: Dialect) -> str | None:
+    """Return what is wrong with the first line that is, going through the text as CSV."""
+    separator = "\t" if dialect.separator == SPACES else dialect.separator
+    lines = io.StringIO(body.decode("utf-8"), newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    last, expected = 0, len(dialect.names)
+    try:
+        for record in reader:
+            line, last = dialect.header_lines + last + 1, reader.line_num
+            if record and len(record) != expected:
+                return _ragged(record, line, expected, separator, at_end=not lines.read(1))
+    except csv.Error as error:
+        line = dialect.header_lines + last + 1
+        if "expected after" in str(error):
+            return f"line {line:,} has text after a closing quote: write quotes inside as two"
+        return f"line {line:,} opens a quote that is not closed: close or remove it"
+    return None
+
+
+def _ragged(record: list[str], line: int, expected: int, separator: str, at_end: bool) -> str:
+    n = len(record)
+    fields = f"line {line:,} has {n} field{'s' * (n != 1)}, the header has {expected}"
+    whole = separator.join(record)
+    others = [s for s in SEPARATORS if s != separator and whole.count(s) == expected - 1 > 0]
+    if others:
+        return f"{fields}: it is separated by {others[0]!r} and the header by {separator!r}"
+    if at_end and n < expected:
+        return f"{fields}: the file seems to be truncated"
+    return f"{fields} (separator {separator!r}): correct or remove that line"
+
+
+def _refuse_swallowed_lines(body: bytes, n_rows: int, dialect: Dialect) -> None:
+    """Raise where a stray quote has made one field of several lines."""
+    quotes = body.count(b'"')
+    if quotes and (quotes % 2 or n_rows < _n_lines(body)) and (fault := _fault(body, dialect)):
+        raise TableError(fault)
+
+
+def _n_lines(body: bytes) -> int:
+    return (body.count(b"\n") or body.count(b"\r")) + 1
+
+
+def _lines_or_rows(body: bytes, n_rows: int, header_lines: int) -> pd.Index:
+    import pandas as pd
+
+    if n_rows == _n_lines(body):
+        return pd.RangeIndex(header_lines + 1, header_lines + 1 + n_rows, name="line")
+    return pd.RangeIndex(1, n_rows + 1, name="row")
+
+
+def _from_parquet(data: bytes) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        table = parquet.ParquetFile(pa.BufferReader(data)).read()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableError(
+            f"the Parquet file is truncated or damaged ({shortened(error, 80)}): "
+            "copy or write it again"
+        ) from None
+    names = table.column_names
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise TableError(
+            f"the file names {quoted(twice)} twice: give every column a name of its own"
+        )
+    if table.num_rows == 0 or not names:
+        raise TableError("the file has columns but no rows" if names else "the file has no columns")
+    frame, notes = _plain(table)
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    frame.attrs["notes"] = notes
+    return frame
+
+
+def _plain(table: Any) -> tuple[pd.DataFrame, list[str]]:
+    """Return a frame of numbers, texts, booleans and dates; what is none of these is left out."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    columns, left_out = {}, []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+            column = column.cast(kind)
+        if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+            left_out.append(name)
+            continue
+        if types.is_decimal(kind) or types.is_null(kind):
+            column = column.cast(pa.float64())
+        elif types.is_time32(kind):
+            column = column.cast(pa.int32()).cast(pa.int64())
+        elif types.is_time64(kind) or types.is_duration(kind):
+            column = column.cast(pa.int64())
+        columns[name] = column
+    frame = pa.table(columns).to_pandas(date_as_object=False, ignore_metadata=True)
+    if left_out:
+        return frame, [f"lists and raw bytes are not read: {quoted(left_out)}"]
+    return frame, []
+
+
+def _with_points(frame: pd.DataFrame, text: tuple[str, ...]) -> None:
+    """Write decimal commas as points where a column stayed text because of a few other texts."""
+    import pandas as pd
+
+    for name in frame.columns:
+        if name in text or not pd.api.types.is_string_dtype(frame[name].dtype):
+            continue
+        numbers = frame[name].str.match(_COMMA_NUMBER).fillna(False).astype(bool)
+        if numbers.any():
+            frame.loc[numbers, name] = frame.loc[numbers, name].str.replace(",", ".", regex=False)
+
+
+def _unnamed_left_out(frame: pd.DataFrame, unnamed: tuple[str, ...]) -> list[str]:
+    """Leave out unnamed columns that hold nothing or count the rows, as other programs add."""
+    notes = []
+    for name in unnamed:
+        values = frame[name]
+        counts = values.dtype.kind == "i" and bool((values.diff().iloc[1:] == 1).all())
+        if values.isna().all() or (counts and name == frame.columns[0]):
+            del frame[name]
+            what = "counts the rows" if counts else "is empty"
+            notes.append(f"{name} has no name and {what}: left out")
+        else:
+            notes.append(f"a column without a name is called {name!r}")
+    return notes

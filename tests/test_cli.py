@@ -1,0 +1,590 @@
+"""The command line, as a user meets it: files in, files out, one line where something is wrong."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from robustscn import __version__
+from robustscn.cli import app, main
+from robustscn.cli.learning import Settings, learned, task_of
+from robustscn.cli.messages import plain_errors
+from robustscn.cli.writing import size_in_words, write_all
+from robustscn.persistence import load
+from robustscn.tables import read_table
+
+COMMANDS = ("fit", "predict", "outliers", "report", "export", "demo")
+SMALL = ("--networks", "4", "--nodes", "30", "--rounds", "5")
+TINY = ("--networks", "2", "--nodes", "5", "--rounds", "1")
+
+
+def measurements(n=300, seed=0):
+    """A table with every kind of column, and which of its rows are wrong."""
+    rng = np.random.default_rng(seed)
+    flow, mill = rng.random(n), rng.choice(["A", "B"], n)
+    frame = pd.DataFrame(
+        {
+            "flow": flow,
+            "water": rng.random(n),
+            "mill": mill,
+            "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n), unit="h"),
+            "size": np.sin(4 * flow) + (mill == "A"),
+        }
+    )
+    wrong = rng.random(n) < 0.1
+    frame["size"] = frame["size"].where(~wrong, frame["size"] + rng.choice([-4, 4], n)).round(6)
+    frame.loc[rng.random(n) < 0.05, "water"] = np.nan
+    return frame, wrong
+
+
+def outcome(capsys, *arguments):
+    """Run a command; return its exit code and what it printed."""
+    capsys.readouterr()
+    code = main([str(each) for each in arguments])
+    streams = capsys.readouterr()
+    return code, streams.out, streams.err
+
+
+def refusal(capsys, *arguments):
+    """Run a command that must fail for its input; return its one line."""
+    code, out, err = outcome(capsys, *arguments)
+    assert code == 2, err
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A folder with a table and what one fit made of it."""
+    folder = tmp_path_factory.mktemp("fitted")
+    frame, wrong = measurements()
+    frame.to_csv(folder / "data.csv", index=False)
+    places = [f"--{name}={folder / file}" for name, file in FILES.items()]
+    assert main(["fit", str(folder / "data.csv"), "--target=size", *places, *SMALL, "-q"]) == 0
+    return folder, frame, wrong
+
+
+FILES = {"model": "model.skops", "report": "report.html", "outliers": "outliers.csv"}
+
+
+# fit
+
+
+def test_one_command_makes_a_model_a_page_and_a_list_of_the_wrong_rows(fitted):
+    folder, frame, wrong = fitted
+    suspects = pd.read_csv(folder / "outliers.csv")
+    found = np.zeros(len(frame), dtype=bool)
+    found[suspects["line"] - 2] = True
+    assert (found & wrong).sum() >= 0.95 * wrong.sum()
+    assert (found & ~wrong).sum() <= 0.1 * (~wrong).sum()
+    assert_array_equal(suspects["observed"], frame["size"].to_numpy()[suspects["line"] - 2])
+    assert (suspects["deviations"].abs().diff().iloc[1:] <= 0).all()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert f"{len(suspects)} of {len(frame)}" in page
+    assert "robustscn fit" in page
+    saved = load(folder / "model.skops")
+    assert saved.info["targets"] == ["size"]
+    assert saved.info["features"] == ["flow", "water", "mill", "when"]
+
+
+def test_the_summary_says_what_happened_and_what_to_do_next(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame, _ = measurements(100)
+    frame.loc[[3, 4], "size"] = np.nan
+    frame.assign(plant="P1").to_csv("data.csv", index=False)
+    code, out, err = outcome(capsys, "fit", "data.csv", "-t", "size", *TINY)
+    assert code == 0
+    assert "98 were learned from; 2 without a target were not" in out
+    assert "2 numbers, 1 category, 1 date; 1 left out" in out
+    assert re.search(r"\d+ of 98 rows were distrusted", out)
+    assert "next      robustscn predict model.skops data.csv" in out
+    for file in FILES.values():
+        assert f"wrote     {file} ({size_in_words((tmp_path / file).stat().st_size)})" in out
+    assert err == "note: 'plant' is always P1: left out\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["data.csv", *FILES.values()])
+
+
+def test_json_is_one_object_and_agrees_with_the_files(fitted, tmp_path, capsys):
+    folder, frame, _ = fitted
+    places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
+    code, out, err = outcome(
+        capsys, "fit", folder / "data.csv", "-t", "size", *places, *SMALL, "--json"
+    )
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    suspects = pd.read_csv(tmp_path / "outliers.csv")
+    assert facts["rows"] == len(frame)
+    assert facts["distrusted_rows"] == len(suspects)
+    assert facts["files"] == {
+        str(p): p.stat().st_size for p in map(tmp_path.joinpath, FILES.values())
+    }
+    # the same seed: the same model, and so the same list
+    pd.testing.assert_frame_equal(suspects, pd.read_csv(folder / "outliers.csv"))
+    model = load(tmp_path / "model.skops").model.named_steps["model"]
+    assert facts["held_out"]["median_absolute_error"] == np.median(np.abs(model.residuals_))
+    assert facts["held_out"]["rows"] == len(frame)
+    assert facts["held_out"]["trusted_rows"] == len(frame) - len(suspects)
+    trusted = model.residuals_[~model.outliers_]
+    assert facts["held_out"]["robust_rmse"] == pytest.approx(np.sqrt(np.mean(trusted**2)))
+
+
+def test_several_targets_are_learned_together(tmp_path, capsys):
+    frame, _ = measurements(150)
+    frame["power"] = 3 * frame["flow"]
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
+    code, out, _ = outcome(
+        capsys, "fit", tmp_path / "data.csv", "-t", "size,power", *places, *SMALL, "--json"
+    )
+    assert code == 0
+    assert set(json.loads(out)["held_out"]["robust_rmse"]) == {"size", "power"}
+    assert set(pd.read_csv(tmp_path / "outliers.csv")["output"]) <= {"size", "power"}
+    code, out, _ = outcome(capsys, "predict", tmp_path / "model.skops", tmp_path / "data.csv")
+    assert out.splitlines()[0] == "line,predicted size,predicted power"
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [("--group=mill", "1 whole group of 2"), ("--time=when", "the last 20%")]
+)
+def test_the_hold_out_goes_by_group_or_time(fitted, tmp_path, capsys, option, words):
+    folder, _, _ = fitted
+    model = f"--model={tmp_path / 'model.skops'}"
+    code, out, _ = outcome(
+        capsys,
+        "fit",
+        folder / "data.csv",
+        "-t",
+        "size",
+        option,
+        model,
+        "--report=none",
+        "--outliers=none",
+        *TINY,
+        "--json",
+    )
+    assert code == 0
+    facts = json.loads(out)
+    assert words in facts["held_out"]["how"]
+    assert facts["held_out"]["rows"] < facts["rows"]
+    used = [name for kind in ("numbers", "categories", "dates") for name in facts["columns"][kind]]
+    assert option.split("=")[1] not in used
+    assert list(facts["files"]) == [str(tmp_path / "model.skops")]
+
+
+def test_a_group_held_out_is_not_seen_by_the_fit_that_judges():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(10), 30)
+    # within a group the target is its own level, which a row of the same group gives away
+    level = rng.normal(0, 10, 10)[group]
+    frame = pd.DataFrame({"g": group, "x": group + 0.01 * rng.random(300), "y": level})
+    settings = Settings(4, 30, 3)
+    by_group = learned(task_of(frame, ["y"], group="g"), settings, quiet=True)
+    by_row = learned(task_of(frame, ["y"], drop=["g"]), settings, quiet=True)
+    assert by_group.held_out.median[0] > 20 * by_row.held_out.median[0]
+
+
+def test_features_and_drop_choose_the_columns(fitted, capsys):
+    folder, _, _ = fitted
+    arguments = ["fit", folder / "data.csv", "-t", "size", "--check", "--json"]
+    features = {
+        (): ["flow", "water", "mill", "when"],
+        ("-f", "flow", "-f", "mill"): ["flow", "mill"],
+        ("-f", "flow,mill"): ["flow", "mill"],
+        ("--drop", "when, mill"): ["flow", "water"],
+    }
+    for options, expected in features.items():
+        _, out, _ = outcome(capsys, *arguments, *options)
+        assert json.loads(out)["features"] == expected
+    assert "'size' is a target" in refusal(capsys, *arguments, "-f", "size")
+
+
+def test_check_reads_and_writes_nothing(fitted, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = outcome(capsys, "fit", fitted[0] / "data.csv", "-t", "size", "--check")
+    assert code == 0
+    assert "300 rows, 4 columns" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_from_a_pipe(fitted, tmp_path):
+    folder, _, _ = fitted
+    done = subprocess.run(
+        [sys.executable, "-m", "robustscn.cli", "predict", str(folder / "model.skops"), "-"],
+        input=(folder / "data.csv").read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    (tmp_path / "out.csv").write_bytes(done.stdout)
+    pipeline = load(folder / "model.skops").model
+    assert_array_equal(
+        pd.read_csv(tmp_path / "out.csv")["predicted size"],
+        pipeline.predict(read_table(folder / "data.csv")),
+    )
+
+
+# predict, outliers, report, export
+
+
+def test_predictions_do_not_depend_on_order_format_or_other_columns(fitted, tmp_path, capsys):
+    folder, frame, _ = fitted
+    model = folder / "model.skops"
+    _, expected, _ = outcome(capsys, "predict", model, folder / "data.csv")
+    turned = frame[["when", "mill", "water", "flow"]].assign(more="x")
+    turned.to_csv(tmp_path / "turned.tsv", sep="\t", index=False)
+    _, out, _ = outcome(capsys, "predict", model, tmp_path / "turned.tsv")
+    assert out == expected
+    turned.to_parquet(tmp_path / "turned.parquet")
+    code, out, err = outcome(
+        capsys, "predict", model, tmp_path / "turned.parquet", "--out", tmp_path / "p.parquet"
+    )
+    assert (code, out) == (0, "")
+    assert "wrote" in err
+    values = pd.read_parquet(tmp_path / "p.parquet")["predicted size"]
+    assert values.tolist() == [float(line.split(",")[1]) for line in expected.splitlines()[1:]]
+
+
+def test_one_row_is_predicted_as_among_others(fitted, tmp_path, capsys):
+    folder, _, _ = fitted
+    lines = (folder / "data.csv").read_text().splitlines()
+    (tmp_path / "one.csv").write_text("\n".join([lines[0], lines[8]]))
+    _, out, _ = outcome(capsys, "predict", folder / "model.skops", tmp_path / "one.csv", "--json")
+    (value,) = json.loads(out)["predictions"]["predicted size"]
+    _, every, _ = outcome(capsys, "predict", folder / "model.skops", folder / "data.csv", "--json")
+    assert value == pytest.approx(json.loads(every)["predictions"]["predicted size"][7], rel=1e-12)
+
+
+def test_levels_that_look_like_numbers_stay_levels(tmp_path, capsys):
+    n = 120
+    rng = np.random.default_rng(0)
+    code = np.array(["01", "02", "AB"])[rng.integers(0, 3, n)]
+    size = (code == "01") * 5.0 + (code == "02") * 2.0 + 0.01 * rng.random(n)
+    table = pd.DataFrame({"code": code, "x": rng.random(n), "size": size})
+    table.to_csv(tmp_path / "data.csv", index=False)
+    model = tmp_path / "model.skops"
+    outcome(
+        capsys,
+        "fit",
+        tmp_path / "data.csv",
+        "-t",
+        "size",
+        "--model",
+        model,
+        "--report=none",
+        "--outliers=none",
+        *SMALL,
+    )
+    (tmp_path / "new.csv").write_text("code,x\n01,0.5\n02,0.5\n")
+    _, out, _ = outcome(capsys, "predict", model, tmp_path / "new.csv", "--json")
+    assert_allclose(json.loads(out)["predictions"]["predicted size"], [5, 2], atol=0.5)
+
+
+def test_values_that_cannot_be_read_are_said(fitted, tmp_path, capsys):
+    folder, frame, _ = fitted
+    texts = frame.head(20).astype({"flow": object, "when": object})
+    texts.loc[[2, 5], "flow"] = "broken"
+    texts.loc[7, "when"] = "yesterday"
+    texts.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = outcome(capsys, "predict", folder / "model.skops", tmp_path / "new.csv")
+    assert code == 0
+    assert len(out.splitlines()) == 21
+    flow, when = err.splitlines()
+    assert flow == "note: 'flow' has 2 values that are no numbers and count as missing: 'broken'"
+    assert "'when' has 1 values that are no dates" in when
+
+
+def test_suspects_of_a_table_are_judged_by_the_models_scale(fitted, tmp_path, capsys):
+    folder, _, _ = fitted
+    frame, wrong = measurements(200, seed=7)
+    frame["when"] = pd.Timestamp("2024-01-05")
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = outcome(capsys, "outliers", folder / "model.skops", tmp_path / "new.csv")
+    assert code == 0
+    (tmp_path / "suspects.csv").write_text(out)
+    table = pd.read_csv(tmp_path / "suspects.csv")
+    assert err == f"note: {len(table)} of 200 rows are suspect\n"
+    assert set(np.flatnonzero(wrong) + 2) <= set(table["line"])
+    pipeline = load(folder / "model.skops").model
+    residuals = frame["size"] - pipeline.predict(frame)
+    deviations = residuals / pipeline.named_steps["model"].residual_scale_[0]
+    expected = deviations[deviations.abs() > 3]
+    assert len(table) == len(expected)
+    assert_allclose(np.sort(table["deviations"]), np.sort(expected), rtol=1e-6)
+
+
+def test_the_page_can_be_made_again_from_its_own_table_only(fitted, tmp_path, capsys):
+    folder, frame, _ = fitted
+    page = tmp_path / "again.html"
+    code, _, _ = outcome(
+        capsys, "report", folder / "model.skops", folder / "data.csv", "--out", page
+    )
+    assert code == 0
+    assert "rows were distrusted" in page.read_text(encoding="utf-8")
+    frame.head(200).to_csv(tmp_path / "other.csv", index=False)
+    line = refusal(
+        capsys, "report", folder / "model.skops", tmp_path / "other.csv", "-o", tmp_path / "x.html"
+    )
+    assert "300 rows that the model was made from" in line
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_an_exported_model_predicts_the_same(tmp_path, capsys):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    frame, _ = measurements(200)
+    frame = frame.drop(columns="when")
+    frame.loc[:9, "mill"] = None
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    model, graph = tmp_path / "model.skops", tmp_path / "model.onnx"
+    outcome(
+        capsys,
+        "fit",
+        tmp_path / "data.csv",
+        "-t",
+        "size",
+        "--model",
+        model,
+        "--report=none",
+        "--outliers=none",
+        *SMALL,
+    )
+    code, _, err = outcome(capsys, "export", model, graph)
+    assert code == 0, err
+    session = onnxruntime.InferenceSession(graph.read_bytes())
+    given = {
+        "flow": frame[["flow"]].to_numpy(np.float32),
+        "water": frame[["water"]].to_numpy(np.float32),
+        "mill": frame[["mill"]].fillna("").to_numpy(dtype=object),
+    }
+    (got,) = session.run(["prediction"], given)
+    pipeline = load(model).model
+    exact = frame.assign(
+        **{n: frame[n].astype(np.float32).astype(float) for n in ("flow", "water")}
+    )
+    assert_allclose(got, pipeline.predict(exact), rtol=1e-5, atol=1e-5)
+
+
+def test_dates_are_not_exported_and_the_message_says_what_to_do(fitted, tmp_path, capsys):
+    line = refusal(capsys, "export", fitted[0] / "model.skops", tmp_path / "m.onnx")
+    assert "--drop 'when'" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+# demo
+
+
+def test_the_demo_measures_every_method_against_the_truth(tmp_path, capsys):
+    code, out, err = outcome(capsys, "demo", tmp_path / "demo", "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    by_name = {each["method"]: each for each in facts["methods"]}
+    assert len(by_name) == 6
+    ours = by_name["RobustSCN (ours)"]
+    assert ours["rmse"] == min(each["rmse"] for each in by_name.values())
+    assert ours["wrong_rows_found"] >= 70
+    assert facts["wrong_rows"] == 75
+    names = {"measurements.csv", "model.skops", "report.html", "outliers.csv"}
+    assert {p.name for p in (tmp_path / "demo").iterdir()} == names
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "data.csv"], "--target"),
+        (["fit", "data.csv", "-t", "sise"], "did you mean 'size'?"),
+        (["fit", "data.csv", "-t", "size", "-f", "flo"], "did you mean 'flow'?"),
+        (["fit", "data.csv", "-t", "size", "--group", "mil"], "did you mean 'mill'?"),
+        (["fit", "data.csv", "-t", "size", "--group", "mill", "--time", "when"], "not both"),
+        (["fit", "dat.csv", "-t", "size"], "did you mean 'data.csv'?"),
+        (["fit", "data.csv", "-t", "mill"], "line 2 ("),
+        (["fit", "data.csv", "-t", "size", "--model", "data.csv"], "would be lost"),
+        (["fit", "data.csv", "-t", "size", "--model", "no/such/model"], "no folder no/such"),
+        (["fit", "data.csv", "-t", "size", "--model", "a", "--report", "a"], "two outputs"),
+        (["fit", "data.csv", "-t", "size", "--networks", "0"], "--networks"),
+        (["fit", "data.csv", "-t", "size", "--separator", "::"], "one character"),
+        (["fit", "data.csv", "-t", "size", "--bogus"], "--bogus"),
+        (["predict", "mdel.skops", "data.csv"], "did you mean 'model.skops'?"),
+        (["predict", "model.skops", "few.csv"], "did you mean 'flow1'?"),
+        (["predict", "data.csv", "data.csv"], "is no model"),
+        (["predict", "model.skops", "data.csv", "--out", "model.skops"], "would be lost"),
+        (["outliers", "model.skops", "untold.csv"], "no column 'size'"),
+        (["no-such-command"], "no-such-command"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_are_answered_in_one_line(fitted, capsys, monkeypatch, arguments, words):
+    folder, frame, _ = fitted
+    monkeypatch.chdir(folder)
+    frame.head(20).rename(columns={"flow": "flow1"}).to_csv("few.csv", index=False)
+    frame.head(20).drop(columns="size").to_csv("untold.csv", index=False)
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    assert words in refusal(capsys, *arguments)
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+
+
+def test_a_traceback_is_shown_on_demand_only(tmp_path, capsys):
+    arguments = ["fit", tmp_path / "none.csv", "-t", "size"]
+    assert "Traceback" not in refusal(capsys, *arguments)
+    with pytest.raises(ValueError, match="no file"):
+        main([str(each) for each in [*arguments, "--debug"]])
+
+
+def test_no_file_is_left_when_one_of_them_cannot_be_written(tmp_path):
+    (tmp_path / "first").write_text("old")
+
+    def fails(path):
+        path.write_text("half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_all({tmp_path / "first": lambda p: p.write_text("new"), tmp_path / "second": fails})
+    assert [p.name for p in tmp_path.iterdir()] == ["first"]
+    assert (tmp_path / "first").read_text() == "old"
+
+
+def test_what_a_library_warns_of_is_a_note(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with plain_errors():
+            warnings.warn("two\nlines", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "note: two lines\n"
+
+
+def test_every_command_shows_examples(capsys):
+    for command in COMMANDS:
+        code, out, _ = outcome(capsys, command, "--help")
+        assert code == 0
+        assert f"robustscn {command}" in out.split("For example:")[1]
+    code, out, _ = outcome(capsys)
+    assert code == 2
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} ", out, flags=re.M)
+
+
+def test_the_page_on_the_command_line_names_what_there_is(capsys):
+    page = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
+    helps = "".join(outcome(capsys, command, "--help")[1] for command in COMMANDS)
+    options = set(re.findall(r"--[a-z]+", page))
+    assert len(options) > 10
+    assert options <= set(re.findall(r"--[a-z]+", helps))
+    named = re.findall(r"^\| `([a-z]+)", page, flags=re.M)
+    assert set(COMMANDS) <= set(named)
+
+
+def test_version_and_app(capsys):
+    assert outcome(capsys, "--version") == (0, f"robustscn {__version__}\n", "")
+    assert app.info.name == "robustscn"
+
+
+# Ctrl-C
+
+LONG = ("--networks", "8", "--nodes", "150", "--rounds", "60")
+
+
+def test_an_interrupt_ends_the_fit_and_keeps_nothing_without_a_terminal(fitted, tmp_path, capsys):
+    ours = signal.getsignal(signal.SIGINT)
+
+    def interrupt():
+        while signal.getsignal(signal.SIGINT) is ours:  # until the fit listens
+            time.sleep(0.01)
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
+    code, out, err = outcome(capsys, "fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG)
+    thread.join()
+    assert code == 130
+    assert out == ""
+    assert err.splitlines()[-1] == "error: interrupted, nothing was written"
+    assert "finishing the running step" in err
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGINT) is ours
+
+
+class Terminal:
+    """A command run on a terminal of its own."""
+
+    def __init__(self, *arguments):
+        self.ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "robustscn.cli", *map(str, arguments)],
+            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            env=os.environ | {"TERM": "xterm", "COLUMNS": "120"},
+        )
+        os.close(theirs)
+        self.seen = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.ours)
+        self.process.kill()
+        self.process.wait()
+
+    def read(self):
+        """Read what is there; return whether there may be more."""
+        if not select.select([self.ours], [], [], 60)[0]:
+            return False
+        try:
+            more = os.read(self.ours, 4096)
+        except OSError:  # the command has ended and its terminal with it
+            return False
+        self.seen += more.decode(errors="replace")
+        return bool(more)
+
+    def wait_for(self, pattern):
+        while not re.search(pattern, self.seen):
+            assert self.read(), self.seen
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def exit_code(self):
+        while self.read():
+            pass
+        return self.process.wait(timeout=60)
+
+
+@pytest.mark.parametrize(("answer", "code", "kept"), [("y", 0, 3), ("n", 130, 0)])
+def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, answer, code, kept):
+    places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
+    with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
+        terminal.wait_for(r"round \d+ of 60")
+        terminal.interrupt()
+        terminal.wait_for(r"Keep the model so far\?")
+        os.write(terminal.ours, f"{answer}\n".encode())
+        assert terminal.exit_code() == code, terminal.seen
+    assert len(list(tmp_path.iterdir())) == kept
+    if kept:
+        model = load(tmp_path / "model.skops").model.named_steps["model"]
+        assert len(model.error_path_) < 60
+
+
+def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
+    places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
+    with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
+        terminal.wait_for(r"round \d+ of 60")
+        terminal.interrupt()
+        terminal.wait_for("press Ctrl-C again")
+        terminal.interrupt()
+        assert terminal.exit_code() == 130
+    assert list(tmp_path.iterdir()) == []
