@@ -176,6 +176,21 @@ def empty(problem: Problem, recipe: Recipe) -> State:
     return State(nodes, fit, problem.energy(y))
 
 
+def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
+    """Return the network that has grown these nodes, as far as they are independent.
+
+    They are appended one by one, as they were when they were chosen: growing on gives what
+    growing without a pause would have given.
+    """
+    state = empty(problem, recipe)
+    for k in range(len(nodes)):
+        node = nodes.take([k]).beside(problem.X)
+        fit = _extended(problem, recipe, state, node)
+        if fit is not None:
+            state = replace(state, nodes=state.nodes.joined(node), fit=fit)
+    return replace(state, energy=problem.energy(state.fit.residuals))
+
+
 def step(problem: Problem, recipe: Recipe, state: State) -> State:
     """Return the network with the best admissible nodes added, or the reason why it has none."""
     room = recipe.max_nodes - len(state.nodes)

@@ -72,6 +72,7 @@ CHECKS: dict[str, Check] = {
     "direct_link": _flag,
     "bias": _flag,
     "rebuild": _flag,
+    "warm_start": _flag,
     "scopes": _numbers(np.inf, "positive finite numbers, at least one"),
     "contractions": _numbers(1.0, "numbers between 0 and 1, at least one"),
     "algorithm": _one_of("SC-I", "SC-II", "SC-III"),

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._arrays import HostArray
-from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, validated, watched
+from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, restored, validated, watched
 from ..least_squares import least_squares
 from ..nodes import Draw, Network, network
 from ..rounds import Round, reweight
@@ -54,6 +54,7 @@ def grown(
     validation: Validation | None,
     patience: int,
     watch: Watch,
+    start: State | None = None,
 ) -> Grown:
     """Return the network grown by the recipe, at its best size where validation rows decide.
 
@@ -69,6 +70,8 @@ def grown(
         Nodes to go on without a lower validation error.
     watch : Watch
         Told of each state.
+    start : State or None
+        Where to go on from; None starts without nodes.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def grown(
         The last state, or the one with the lowest validation error.
     """
     divisor = problem.total_weight() * problem.y.shape[1]
-    growing = watched(grow(problem, recipe), watch.step)
+    growing = watched(grow(problem, recipe, start), watch.step)
     states: Iterator[tuple[State, float]] = (
         ((state, float("nan")) for state in growing)
         if validation is None
@@ -140,6 +143,9 @@ class SCNRegressor(NetworkRegressor):
         Activation of the nodes.
     patience : int, default=20
         With validation data, nodes to add without a lower validation error before stopping.
+    warm_start : bool, default=False
+        Go on from the nodes of the last fit, up to a larger `max_nodes`. On the same rows, with
+        the same integer `random_state`, the network is that of one longer fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -192,6 +198,7 @@ class SCNRegressor(NetworkRegressor):
         tol: float = 1e-6,
         activation: str = "logistic",
         patience: int = 20,
+        warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
         self.max_nodes = max_nodes
@@ -207,6 +214,7 @@ class SCNRegressor(NetworkRegressor):
         self.tol = tol
         self.activation = activation
         self.patience = patience
+        self.warm_start = warm_start
         self.random_state = random_state
 
     @with_callbacks
@@ -237,12 +245,30 @@ class SCNRegressor(NetworkRegressor):
         watch = Watch(self, 1, X, y)
         with one_blas_thread():
             watch.begin_round(recipe.n_steps, recipe.block)
-            result = grown(training.problem, recipe, validation, self.patience, watch)
+            start = self._earlier(training, recipe)
+            result = grown(training.problem, recipe, validation, self.patience, watch, start)
             watch.end_round(partial(fitted_network, training, result.network))
         self._keep(training, result.network)
         self._keep_paths(training, result)
         watch.end()
         return self
+
+    def _earlier(self, training: Training, recipe: Recipe) -> State | None:
+        """Return the network of the last fit on these rows, where growing goes on from it."""
+        if not self.warm_start or not hasattr(self, "_network"):
+            return None
+        (nodes,) = self._network.layers
+        if nodes.weights.shape[0] != recipe.draw.n_features:
+            raise ValueError(
+                f"warm_start goes on from nodes with {nodes.weights.shape[0]} inputs, X has "
+                f"{recipe.draw.n_features}: use warm_start=False to begin anew"
+            )
+        if len(nodes) > recipe.max_nodes:
+            raise ValueError(
+                f"warm_start goes on from {len(nodes)} nodes: max_nodes must be at least that, "
+                f"got {recipe.max_nodes}"
+            )
+        return restored(training.problem, recipe, nodes)
 
     def _keep_paths(self, training: Training, result: Grown) -> None:
         self.error_path_ = _paths(result.errors, training)
@@ -325,6 +351,9 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         Activation of the nodes.
     patience : int, default=20
         With validation data, nodes to add without a lower validation error before stopping.
+    warm_start : bool, default=False
+        Go on with further rounds, up to a larger `n_rounds`, from the row weights of the last
+        fit, which must have been on the same rows.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -395,6 +424,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         tol: float = 1e-6,
         activation: str = "logistic",
         patience: int = 20,
+        warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -411,6 +441,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
             tol=tol,
             activation=activation,
             patience=patience,
+            warm_start=warm_start,
             random_state=random_state,
         )
         self.n_rounds = n_rounds
@@ -446,7 +477,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         recipe = recipe_of(self, training)
         problem = training.problem
         nodes_kept: Grown | None = None
-        watch = Watch(self, self.n_rounds, X, y)
+        done, start = self._earlier_rounds(training)
+        watch = Watch(self, self.n_rounds - done, X, y)
 
         def build(number: int, weight: Column) -> tuple[Grown, Column]:
             nonlocal nodes_kept
@@ -454,7 +486,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
             again = nodes_kept is not None and not self.rebuild
             watch.begin_round(0 if again else recipe.n_steps, recipe.block)
             if nodes_kept is None or self.rebuild:
-                this = replace(recipe, round=number)
+                this = replace(recipe, round=done + number)
                 result = grown(weighted, this, validation, self.patience, watch)
                 nodes_kept = result
             else:
@@ -469,14 +501,15 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
                     problem.weight,
                     build,
                     weighting,
-                    self.n_rounds,
+                    self.n_rounds - done,
+                    start=start,
                     negligible=training.negligible(10 * recipe.tolerance),
                 )
             ):
                 made = round_.model.network
                 error = 0.0 if validation is None else validation.rmse(made)
                 if best is None or validation is None or error < best[0]:
-                    best = error, number + 1, round_
+                    best = error, done + number + 1, round_
                 if watch.end_round(partial(fitted_network, training, made)):
                     break
         assert best is not None
@@ -484,8 +517,26 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         self._keep(training, kept.model.network)
         self._keep_paths(training, kept.model)
         self._keep_weights(training, kept)
+        self._last_round = done + number + 1, round_.inlier_weight
         watch.end()
         return self
+
+    def _earlier_rounds(self, training: Training) -> tuple[int, Column | None]:
+        """Return how many rounds are done, and the row weights they came to."""
+        if not self.warm_start or not hasattr(self, "_last_round"):
+            return 0, None
+        done, weight = self._last_round
+        if weight.shape[0] != training.problem.rows.n_rows:
+            raise ValueError(
+                f"warm_start goes on from the weights of {weight.shape[0]} rows, X has "
+                f"{training.problem.rows.n_rows}: use warm_start=False to begin anew"
+            )
+        if self.n_rounds <= done:
+            raise ValueError(
+                f"warm_start goes on after {done} rounds: n_rounds must be larger, "
+                f"got {self.n_rounds}"
+            )
+        return done, weight
 
 
 def _resolved(problem: Problem, kept: Grown, ridge: float) -> Grown:
