@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods bench-gpu readme clean
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,8 +28,8 @@ $(VENV)/.developer: $(VENV)/.user
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,onnx,test,dev]'
 	@touch $@
 
-demo: $(VENV)/.user  ## learn a function through 25 % outliers and draw it
-	@env -u OMP_NUM_THREADS $(BIN)/python examples/demo.py
+demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, and the report
+	@env -u OMP_NUM_THREADS $(BIN)/robustscn demo out/demo
 
 test: $(VENV)/.developer  ## the tests
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -65,8 +65,21 @@ bench-gpu: $(VENV)/.developer  ## fits on a GPU, where torch sees one
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/gpu.py
 
 readme: $(VENV)/.developer  ## the README's picture and tables, from the committed results
-	env -u OMP_NUM_THREADS $(BIN)/python examples/demo.py --picture docs/function.png
+	env -u OMP_NUM_THREADS $(BIN)/python examples/function.py --picture docs/function.png
 	$(BIN)/python benchmarks/readme.py
+
+pictures: $(VENV)/.developer  ## pictures of the docs; needs Debian's chromium and chromium-driver
+	$(BIN)/python examples/plots.py --folder out/plots
+	$(BIN)/python examples/report_picture.py docs/report.png
+
+reproduce: $(VENV)/.user  ## the paper's tables and figures; under two hours, goes on where it was
+	@env -u OMP_NUM_THREADS $(BIN)/robustscn reproduce all --out out/reproduction
+
+reproduction-page: $(VENV)/.user  ## the committed page, from what `make reproduce` found
+	@$(BIN)/robustscn reproduce page --out out/reproduction
+	mkdir -p docs/reproduction
+	cp out/reproduction/README.md out/reproduction/index.html out/reproduction/results.json \
+	  out/reproduction/figure*.svg out/reproduction/figure*.png docs/reproduction/
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis out

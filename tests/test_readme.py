@@ -4,6 +4,12 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+
+from robustscn.cli import main
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
@@ -31,3 +37,34 @@ def test_every_make_target_that_is_named_exists():
         name for page in pages for name in re.findall(r"(?:^|`)make ([a-z-]+)", page, flags=re.M)
     }
     assert {"demo", "test"} <= named <= targets
+
+
+def commands(page):
+    blocks = re.findall(r"```console\n(.*?)```", page, flags=re.S)
+    return [line.split("#")[0].split() for block in blocks for line in block.splitlines()]
+
+
+def test_the_commands_run_in_their_order(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["feed", "water"])
+    table["size"] = table["feed"] + table["water"] ** 2
+    table.loc[::10, "size"] += 5.0
+    for name in ("measurements.csv", "new.csv"):
+        table.to_csv(tmp_path / name, index=False)
+    monkeypatch.chdir(tmp_path)
+    asked = commands(README)
+    assert asked[0][:2] == ["robustscn", "fit"]
+    for program, *arguments in asked:
+        assert program == "robustscn"
+        assert main(arguments) == 0, arguments
+    suspects = pd.read_csv("outliers.csv")
+    assert set(range(2, 62, 10)) <= set(suspects["line"])
+    predicted = pd.read_csv("predictions.csv")
+    assert len(predicted) == 60
+    for name in ("model.skops", "report.html", "model.onnx"):
+        assert (tmp_path / name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", re.findall(r"\]\(([a-z][\w/.-]*)\)", README))
+def test_every_link_leads_somewhere(name):
+    assert (ROOT / name).exists()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INPUTS = ("ore feed", "mill water", "sump water")
-TARGET = "particle size"
+TARGET = "particle size (simulated)"
 WRONG = 0.25
 _N_ROWS = 600
 

@@ -30,7 +30,10 @@ def summarised(plan: Plan, store: Store) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     seconds = 0.0
     for experiment, level, group in plan.parts():
-        done = store.trials(experiment, level, group)
+        # What else lies there, from a run with more trials, does not count.
+        asked = plan.n_trials(experiment, group)
+        found = store.trials(experiment, level, group)
+        done = {number: trial for number, trial in found.items() if number < asked}
         if not done:
             continue
         seconds += sum(trial["seconds"] for trial in done.values())

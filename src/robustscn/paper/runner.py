@@ -19,8 +19,8 @@ import numpy as np
 
 from .settings import (
     ABLATION_LEVELS,
-    ABLATION_TRIALS,
     CURVES,
+    FEWER_TRIALS,
     GRINDING,
     PILOT_TRIALS,
     ROUND_LEVELS,
@@ -57,9 +57,7 @@ class Plan:
         count = self.trials or experiment.task.trials
         if group in ("choice", "curves"):
             return 1
-        if group in ("ours", "literal"):
-            return -(-count // 2)  # they take several times as long as the others
-        return min(count, ABLATION_TRIALS) if group == "ablation" else count
+        return min(count, FEWER_TRIALS.get(group, count))
 
     def parts(self) -> Iterator[tuple[Experiment, float, str]]:
         """Yield all experiments, outlier shares and groups, what tables need most first."""

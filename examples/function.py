@@ -1,6 +1,6 @@
 """Learn a function through 25 % wrong targets, with each method, and draw what they make of it.
 
-Run `make demo`, or `python examples/demo.py --picture FILE.png`.
+Run `python examples/function.py --picture FILE.png`; `make readme` makes the README's picture so.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def draw(path: Path, X: Any, dirty: Any, hit: Any, grid: Any, truth: Any, shown:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("out/demo.png"))
+    parser.add_argument("--picture", type=Path, default=Path("out/function.png"))
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
 
