@@ -310,7 +310,7 @@ def test_estimators_without_the_numbers_are_refused(data):
     for display in (ResidualDensityDisplay, SuspectRowsDisplay):
         for estimator in (grown, drawn, LinearRegression().fit(X, y)):
             name = type(estimator).__name__
-            with pytest.raises(TypeError, match=f"{name} does not judge rows: it has no inlier"):
+            with pytest.raises(TypeError, match=f"{name} does not judge rows: fit a robust"):
                 display.from_estimator(estimator)
     for estimator in (drawn, LinearRegression().fit(X, y)):
         with pytest.raises(TypeError, match="does not grow"):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -296,9 +297,10 @@ def test_several_targets_have_a_chooser_and_figures_of_their_own(frame):
 def test_what_cannot_be_reported_is_refused_with_what_to_do(model, frame):
     named = {"targets": "size", "features": FEATURES}
     plain = SCNRegressor(3, random_state=0).fit(frame[FEATURES], frame["size"])
-    for unfit in (plain, small()):
-        with pytest.raises(TypeError, match="give a fitted robust estimator"):
-            record_of(unfit, frame, **named)
+    with pytest.raises(TypeError, match="SCNRegressor does not judge rows: fit a robust estimator"):
+        record_of(plain, frame, **named)
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        record_of(small(), frame, **named)
     with pytest.raises(ValueError, match="fitted on 200 rows and 1 targets, got 199 rows"):
         record_of(model, frame[1:], **named)
     with pytest.raises(ValueError, match="no column 'size'"):

@@ -99,8 +99,9 @@ def _readings() -> list[str]:
         "is everybody's test set). They choose the number of nodes and the round.",
         "The oracle is RSC-KDE's network, one round, trained with the wrong rows removed.",
         "Trials: the paper's number, 100 on the function and 50 elsewhere, but "
-        f"{FEWER_TRIALS['ours']} for RobustSCN and the literal RSC-KDE and "
-        f"{FEWER_TRIALS['ablation']} for the open choices, which take longer.",
+        f"{FEWER_TRIALS['ours']} for RobustSCN and the literal RSC-KDE, "
+        f"{FEWER_TRIALS['ablation']} for the open choices, which take longer, and "
+        f"{FEWER_TRIALS['fixed']} with fixed data of the KEEL sets and the circuit.",
         "Seeds: data sets are numbered from 1000, networks from 0; each cell's result file names "
         "those of every trial.",
     ]

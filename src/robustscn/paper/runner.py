@@ -57,6 +57,8 @@ class Plan:
         count = self.trials or experiment.task.trials
         if group in ("choice", "curves"):
             return 1
+        if experiment.data == "fixed" and not experiment.task.steep:
+            count = min(count, FEWER_TRIALS["fixed"])
         return min(count, FEWER_TRIALS.get(group, count))
 
     def parts(self) -> Iterator[tuple[Experiment, float, str]]:

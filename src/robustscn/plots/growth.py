@@ -8,8 +8,8 @@ import numpy as np
 
 from .._arrays import HostArray
 from ..estimators import RSCKDERegressor, SCNRegressor
+from ..judgement import fitted_model
 from ._canvas import INK, PALE, STRANGE, axes, line_style
-from ._judgement import fitted_model
 
 
 class GrowthDisplay:

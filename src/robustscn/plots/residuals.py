@@ -11,7 +11,7 @@ from .._arrays import HostArray
 from ..density import silverman
 from ..weighting import NORMAL_MAD
 from ._canvas import INK, PLAIN, STRANGE, axes, evenly, line_style
-from ._judgement import judgement_of, one_output
+from ._judgement import judged_rows, one_output
 
 GRID_POINTS = 2001
 UNITS = ("deviations", "y")
@@ -184,13 +184,13 @@ class ResidualDensityDisplay:
         ResidualDensityDisplay
             Drawn.
         """
-        judged = judgement_of(estimator, output, X, y)
+        judged = judged_rows(estimator, X, y)
         display = cls(
-            residuals=judged.residuals,
-            scale=judged.scale,
+            residuals=one_output(judged.residuals, output),
+            scale=float(judged.scale[output]),
             inlier_weight=judged.inlier_weight,
             outliers=judged.outliers,
-            one_curve=judged.n_outputs == 1,
+            one_curve=len(judged.scale) == 1,
         )
         return display.plot(**kwargs)
 

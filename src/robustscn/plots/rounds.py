@@ -8,8 +8,8 @@ import numpy as np
 
 from .._arrays import to_host64
 from ..estimators import SCNRegressor
+from ..judgement import fitted_model
 from ._canvas import INK, STRANGE, axes, line_style
-from ._judgement import fitted_model
 
 
 class RoundsDisplay:

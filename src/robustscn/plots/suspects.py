@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import HostArray
 from ._canvas import INK, STRANGE, TRUST, axes, dot_style, evenly, line_style
-from ._judgement import judgement_of, one_output
+from ._judgement import judged_rows, one_output
 
 KINDS = ("predictions", "order")
 
@@ -181,10 +181,10 @@ class SuspectRowsDisplay:
         SuspectRowsDisplay
             Drawn.
         """
-        judged = judgement_of(estimator, output, X, y)
+        judged = judged_rows(estimator, X, y)
         display = cls(
-            observed=judged.expected + judged.residuals,
-            expected=judged.expected,
+            observed=one_output(judged.expected + judged.residuals, output),
+            expected=one_output(judged.expected, output),
             inlier_weight=judged.inlier_weight,
             outliers=judged.outliers,
             time=time,

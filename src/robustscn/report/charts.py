@@ -13,7 +13,7 @@ import numpy as np
 
 from ..estimators._base import OUTLIER_DISTANCE
 from .dependence import Dependence
-from .judgement import ErrorPath
+from .paths import ErrorPath
 from .record import BINS, FARTHEST, FitRecord, Target
 from .style import Figure, axis, by_weight, css, layout, literal, ref, tick, upright, weight_bar
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from ..judgement import Judgement
 from .columns import Column
-from .judgement import Judgement
 
 MOST_POINTS = 10_000
 MOST_STRETCHES = 60
@@ -101,18 +101,18 @@ def points_of(
         At most `MOST_POINTS`.
     """
     size = np.abs(judge.deviations)
-    strangeness = np.where(judge.suspect, size.max(axis=1), -1.0)
+    strangeness = np.where(judge.outliers, size.max(axis=1), -1.0)
     order = np.argsort(strangeness, kind="stable")
     everything = Points(
         name,
         np.arange(len(order)),
         along,
-        judge.weight,
+        judge.inlier_weight,
         judge.expected + judge.residuals,
         judge.expected,
         judge.deviations,
         size.argmax(axis=1),
-        int(judge.suspect.sum()),
+        int(judge.outliers.sum()),
         raw,
     )
     return everything._take(order).thinned(MOST_POINTS)

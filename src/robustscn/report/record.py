@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..judgement import Judgement, fitted_model, judgement_of
 from .columns import column_of
 from .dependence import Inputs, inputs_of
-from .judgement import ErrorPath, Judgement, judgement_of, model_of, paths_of
+from .paths import ErrorPath, paths_of
 from .points import Points, Stretches, points_of, stretches_of
 
 if TYPE_CHECKING:
@@ -162,10 +163,10 @@ def record_of(
     """
     names = [targets] if isinstance(targets, str) else list(targets)
     features = list(features)
-    judge = judgement_of(model, len(frame), len(names))
+    judge = _judged(model, len(frame), len(names))
     _check_columns(frame, [*names, *features, *([] if time is None else [time])])
     inputs = inputs_of(
-        _predictor(model, len(names)), frame[features][~judge.suspect], features, judge.scale
+        _predictor(model, len(names)), frame[features][~judge.outliers], features, judge.scale
     )
     shown = [main.grid.name for main in inputs.main]
     raw = tuple(column_of(frame[name]) for name in features if str(name) in shown)
@@ -175,17 +176,17 @@ def record_of(
         along = None
     row_names = column_of(frame.index.to_series(), "row")
     return FitRecord(
-        model=type(model_of(model)).__name__,
+        model=type(fitted_model(model)).__name__,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         n_rows=len(frame),
-        n_suspects=int(judge.suspect.sum()),
+        n_suspects=int(judge.outliers.sum()),
         targets=tuple(_target(judge, str(name), q) for q, name in enumerate(names)),
         points=points_of(judge, row_names, along, raw),
-        stretches=stretches_of(judge.suspect, row_names, along),
+        stretches=stretches_of(judge.outliers, row_names, along),
         paths=paths_of(model),
         inputs=inputs,
         left_out=judge.left_out,
-        stop_reason=str(getattr(model_of(model), "stop_reason_", "")),
+        stop_reason=str(getattr(fitted_model(model), "stop_reason_", "")),
         data=_data(frame, names, features, time, source),
         settings=_settings(model),
         versions=_versions(),
@@ -213,12 +214,24 @@ def _predictor(model: Any, n_targets: int) -> Any:
     return predict
 
 
+def _judged(model: Any, n_rows: int, n_targets: int) -> Judgement:
+    """Return how the model judged its rows, which must be those of the caller's table."""
+    judge = judgement_of(model)
+    if judge.residuals.shape != (n_rows, n_targets):
+        rows, targets = judge.residuals.shape
+        raise ValueError(
+            f"the model was fitted on {rows} rows and {targets} targets, got {n_rows} rows and "
+            f"{n_targets} targets: give the rows of the fit, in its order"
+        )
+    return judge
+
+
 def _target(judge: Judgement, name: str, q: int) -> Target:
     near = np.clip(judge.deviations[:, q], -FARTHEST, FARTHEST)
     bins = np.minimum((near + FARTHEST) / (2 * FARTHEST) * BINS, BINS - 1).astype(int)
     counts = np.bincount(bins, minlength=BINS)
     order = np.argsort(bins, kind="stable")
-    groups = np.split(judge.weight[order], np.cumsum(counts)[:-1])
+    groups = np.split(judge.inlier_weight[order], np.cumsum(counts)[:-1])
     medians = np.array([np.median(group) if len(group) else np.nan for group in groups])
     median_error = float(np.median(np.abs(judge.residuals[:, q])))
     return Target(name, float(judge.scale[q]), median_error, counts, medians)
@@ -239,7 +252,7 @@ def _data(
 
 
 def _settings(model: Any) -> Facts:
-    estimator = model_of(model)
+    estimator = fitted_model(model)
     before = [name for name, _ in getattr(model, "steps", [])[:-1]]
     steps = {"steps before the model": ", ".join(before)} if before else {}
     return _facts(steps | {k: repr(v) for k, v in estimator.get_params(deep=False).items()})
