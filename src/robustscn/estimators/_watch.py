@@ -99,9 +99,11 @@ class Watch:
         return self.ended
 
     def end(self) -> None:
-        """Tell that the fit is complete."""
+        """Tell that the fit is complete: the estimator itself is what was fitted."""
         if self._fit is not None:
-            self._fit.call_on_fit_task_end(estimator=self._estimator, **self._data)
+            self._fit.call_on_fit_task_end(
+                estimator=self._estimator, reconstruction_attributes=dict, **self._data
+            )
 
 
 def fitted_network(training: Any, network: Network) -> dict[str, Any]:

@@ -166,6 +166,11 @@ class SCNRegressor(NetworkRegressor):
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
 
+    Notes
+    -----
+    As published, the output has no constant term: centre targets that lie far from zero, or use
+    `RobustSCNRegressor`, which does.
+
     References
     ----------
     D. Wang, M. Li, "Stochastic configuration networks: fundamentals and algorithms", IEEE
@@ -274,6 +279,10 @@ class SCNRegressor(NetworkRegressor):
         self.error_path_ = _paths(result.errors, training)
         self.validation_path_ = _paths(result.validation_errors, training)
         self.stop_reason_ = result.stop.value
+        best = int(np.argmin(result.validation_errors)) if result.validation_errors else -1
+        if result.stop is not Stop.VALIDATION and 0 <= best < len(result.errors) - 1:
+            nodes = result.network.output_weights.shape[0]
+            self.stop_reason_ += f"; {nodes} had the lowest validation error"
 
 
 def _paths(errors: list[float], training: Training) -> HostArray:

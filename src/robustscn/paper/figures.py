@@ -164,7 +164,8 @@ def _by_scope(plt: Any, results: Results, task: Task, scopes: tuple[float, ...])
     if not drawn:
         plt.close(figure)
         return None
-    axes.flat[0].legend(frameon=False)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncol=len(labels), frameon=False)
     return figure
 
 
@@ -177,7 +178,8 @@ def _figure_3(plt: Any, results: Results) -> Any:
     if not drawn:
         plt.close(figure)
         return None
-    axes.flat[0].legend(frameon=False)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncol=len(labels), frameon=False)
     return figure
 
 

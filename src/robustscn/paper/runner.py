@@ -24,7 +24,6 @@ from .settings import (
     GRINDING,
     PILOT_TRIALS,
     ROUND_LEVELS,
-    TABLE_LEVELS,
     Experiment,
 )
 from .store import Store
@@ -83,8 +82,8 @@ def _wanted(experiment: Experiment, level: float, group: str) -> bool:
     redrawn, function = experiment.data == "redrawn", experiment.task.steep
     return {
         "choice": level in experiment.tuned_at,
-        "literal": redrawn and function and level in TABLE_LEVELS,
-        "ours": redrawn and level in TABLE_LEVELS,
+        "literal": redrawn and function and level in experiment.compared_at,
+        "ours": redrawn and level in experiment.compared_at,
         "rounds": experiment.name == Experiment(GRINDING).name and level in ROUND_LEVELS,
         "ablation": redrawn and function and level in ABLATION_LEVELS,
         "curves": (experiment.name, level) in CURVES,

@@ -146,6 +146,23 @@ def ablations() -> dict[str, tuple[dict[str, Any], int]]:
     return changed
 
 
+def group_settings(experiment: Experiment, group: str) -> dict[str, Any]:
+    """Return what the results of a group depend on besides experiment, level and trial.
+
+    It is kept with them, so that results of different settings are not mixed.
+    """
+    task = experiment.task
+    known: dict[str, dict[str, Any]] = {
+        "choice": {"scopes": task.scopes, "sizes": task.sizes, "rhos": RHOS},
+        "layers": {"scopes": task.scopes, "sizes": task.sizes, "rho": PAPER_RHO},
+        "rsc-kde": rsc_kde(task),
+        "literal": rsc_kde(task, literal=True),
+        "rounds": rsc_kde(task) | {"sizes": ROUND_SIZES, "rounds": ROUNDS},
+        "ablation": ablations(),
+    }
+    return known.get(group, {})
+
+
 FIXED_WORDS = (
     "Redrawn: each trial has its own data, the honest figure. Fixed: one data set, only networks "
     "are redrawn, which is what the paper's tiny deviations show it did. The function's fixed set "
@@ -180,6 +197,8 @@ class Experiment:
         Outlier shares.
     tuned_at : tuple of float
         Outlier shares at which the baselines are cross-validated; others take the nearest.
+    compared_at : tuple of float
+        Outlier shares at which methods are run that the paper does not have.
     """
 
     task: Task
@@ -187,6 +206,7 @@ class Experiment:
     data: str = "redrawn"
     levels: tuple[float, ...] = LEVELS
     tuned_at: tuple[float, ...] = TABLE_LEVELS
+    compared_at: tuple[float, ...] = TABLE_LEVELS
 
     @property
     def name(self) -> str:
@@ -226,6 +246,7 @@ def narrowed(
             experiment,
             levels=levels or experiment.levels,
             tuned_at=levels or experiment.tuned_at,
+            compared_at=levels or experiment.compared_at,
             protocol=protocol or experiment.protocol,
             data=data or experiment.data,
         )

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .settings import Experiment
+from .settings import Experiment, group_settings
 
 Key = tuple[str, float, str]
 """Experiment, outlier share, group."""
@@ -35,10 +35,20 @@ class Store:
         """Return the trials done, by number."""
         key = (experiment.name, level, group)
         if key not in self._trials:
-            path = self._path(key)
-            done = json.loads(path.read_text())["trials"] if path.exists() else []
-            self._trials[key] = {trial["trial"]: trial for trial in done}
+            self._trials[key] = self._read(self._path(key), group_settings(experiment, group))
         return self._trials[key]
+
+    def _read(self, path: Path, settings: dict[str, Any]) -> dict[int, dict[str, Any]]:
+        if not path.exists():
+            return {}
+        record = json.loads(path.read_text(encoding="utf-8"))
+        # Through JSON and back, as what is compared has been.
+        if record["settings"] != json.loads(json.dumps(settings)):
+            raise ValueError(
+                f"{path} was made with other settings than the present ones: name another folder, "
+                "or remove the file"
+            )
+        return {trial["trial"]: trial for trial in record["trials"]}
 
     def add(
         self, experiment: Experiment, level: float, group: str, trials: Iterable[dict[str, Any]]
@@ -51,6 +61,7 @@ class Store:
             "experiment": experiment.name,
             "level": level,
             "group": group,
+            "settings": group_settings(experiment, group),
             "trials": [done[number] for number in sorted(done)],
         }
         write_text(self._path(key), json.dumps(record) + "\n")

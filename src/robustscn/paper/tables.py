@@ -41,13 +41,16 @@ def number(value: float) -> str:
 
 
 def plus_minus(found: Summary | Printed | None) -> str:
-    """Return a mean and its deviation."""
+    """Return a mean and its deviation; the median too, where a few trials carry the mean."""
     if found is None:
         return NONE
     if found.std is None:
         return number(found.mean)
     spread = number(found.std) if found.std >= 1e-4 else f"{found.std:.0e}"
-    return f"{number(found.mean)} ± {spread}"
+    text = f"{number(found.mean)} ± {spread}"
+    if isinstance(found, Summary) and found.std > found.mean:
+        text += f", median {number(found.median)}"
+    return text
 
 
 def ratio(ours: Summary | None, printed: Printed | None) -> str:
