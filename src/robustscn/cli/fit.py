@@ -13,6 +13,7 @@ import typer
 
 from ..tables import read_table
 from . import options
+from .cluster import fit_on_cluster, refuse_what_needs_memory
 from .learning import Learned, Settings, Task, learned, task_of
 from .messages import notes, plain_errors, print_json
 from .summary import facts_of, print_summary
@@ -61,6 +62,13 @@ def fit(
     check: Annotated[
         bool, typer.Option("--check", help="Read and check only; fit and write nothing.")
     ] = False,
+    dask: Annotated[
+        bool, typer.Option("--dask", help="Parquet larger than memory, on a process for each core.")
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Use this Dask cluster instead."),
+    ] = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     json: options.Json = False,
@@ -78,12 +86,24 @@ def fit(
         robustscn fit log.parquet -t size -t power --time timestamp
 
         zcat log.csv.gz | robustscn fit - --target size --report none --json
+
+        robustscn fit 'part-*.parquet' --target size --dask
     """
     with plain_errors(debug):
         places = [output_path(given) for given in (model, report, outliers)]
         if group is not None and time is not None:
             raise typer.BadParameter("give --group or --time, not both")
         sign = options.separator_of(separator)
+        settings = Settings(networks, nodes, rounds, seed)
+        if dask or scheduler is not None:
+            refuse_what_needs_memory(data, group=group, time=time, check=check)
+            check_outputs(places, [data])
+            asked = {"targets": target, "features": features, "drop": drop}
+            facts = fit_on_cluster(scheduler, data, asked, settings, places, quiet or json)
+            if not json:
+                notes(facts["notes"], quiet)
+            _say(facts, json, _next(data, model, places))
+            return
         if not check:
             check_outputs(places, [data])
             _require_libraries(places)
@@ -103,15 +123,18 @@ def fit(
         if check:
             _say_checked(task, assumed, json)
             return
-        settings = Settings(networks, nodes, rounds, seed)
         outcome = learned(task, settings, quiet or json)
         command = _command(data, task, settings, features is not None, drop)
         writers = fit_writers(places, task, outcome, source=data, command=command)
         facts = facts_of(task, outcome, write_all(writers), assumed)
-        if json:
-            print_json(facts)
-        else:
-            print_summary(facts, _next(data, model, places))
+        _say(facts, json, _next(data, model, places))
+
+
+def _say(facts: dict[str, Any], json: bool, next_command: str) -> None:
+    if json:
+        print_json(facts)
+    else:
+        print_summary(facts, next_command)
 
 
 def _require_libraries(places: Sequence[Path | None]) -> None:

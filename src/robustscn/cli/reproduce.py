@@ -90,16 +90,25 @@ def reproduce(
         names = what or ["all"]
         plan = _plan(names, trials, levels, protocol, data, quick_)
         store = Store(out / "cells")
-        if names != ["page"]:
+        if "page" not in names and names != ["figure4"]:
+            if not any(plan.parts()):
+                raise fail(f"{', '.join(names)} shows nothing with these options", UNUSABLE)
             _run(plan, store, jobs or os.cpu_count() or 1)
-        results = Results(summarised(plan, store))
+        results = _results(store, out / "results.json")
         if not results.record["parts"] and names != ["figure4"]:
-            raise fail(f"no results in {out / 'cells'}: run `robustscn reproduce all`", UNUSABLE)
+            raise fail(f"no results in {out}: run `robustscn reproduce all`", UNUSABLE)
         for tables in all_tables(results).values():
             for table in tables:
                 _print(table)
         for path in write_page(results, out):
             errors().print(f"written: {path}", markup=False)
+
+
+def _results(store: Store, kept: Path) -> Results:
+    """Return all that lies in the folder; where only the kept summary does, that."""
+    if not store.parts() and kept.exists():
+        return Results.read(kept)
+    return Results(summarised(store))
 
 
 def _plan(
@@ -121,6 +130,8 @@ def _plan(
     chosen = tuple(e for e in experiments() if e.task.name in tasks)
     groups = tuple(group for group in GROUPS if group in wanted)
     if fast:
+        if levels or protocol or data:
+            raise fail("--quick goes without --levels, --protocol and --data", UNUSABLE)
         slow = ("literal", "ablation")
         groups = tuple(group for group in groups if group not in slow)
         return Plan(quick(chosen), groups, trials or QUICK_TRIALS)
@@ -136,8 +147,9 @@ def _asked(
         shares = tuple(float(text) / 100 for text in levels.split(",")) if levels else None
     except ValueError:
         raise fail(f"--levels takes percentages such as 10,25; got {levels!r}", UNUSABLE) from None
-    if shares and not all(0 <= share < 1 for share in shares):
-        raise fail(f"--levels takes percentages from 0 to 99; got {levels!r}", UNUSABLE)
+    # Results are filed by whole percents.
+    if shares and not all(0 <= s < 1 and s == round(100 * s) / 100 for s in shares):
+        raise fail(f"--levels takes whole percentages from 0 to 99; got {levels!r}", UNUSABLE)
     return narrowed(chosen, shares, protocol, data)
 
 

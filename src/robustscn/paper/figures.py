@@ -160,7 +160,7 @@ def _by_scope(plt: Any, results: Results, task: Task, scopes: tuple[float, ...])
     drawn = False
     for axis, scope in zip(axes.flat, scopes, strict=True):
         drawn |= _lines(axis, _finder(results, task, scope))
-        axis.set_title(f"scope {scope:g}")
+        axis.set_title(f"scope {scope:g}" + (", SIMULATED" if task == GRINDING else ""))
     if not drawn:
         plt.close(figure)
         return None
@@ -195,7 +195,8 @@ def _figure_6(plt: Any, results: Results) -> Any:
         error = np.sqrt(np.mean((estimate - truth) ** 2))
         axis.plot(truth, color="black", lw=1, label="true")
         axis.plot(estimate, ".", ms=3, color=COLOURS[name], label="estimated")
-        axis.set(title=f"{name}, RMSE {error:.4f}", ylabel="scaled size", ylim=(-0.2, 1.2))
+        title = f"{name}, RMSE {error:.4f}, SIMULATED"
+        axis.set(title=title, ylabel="scaled size", ylim=(-0.2, 1.2))
     axes[0].legend(frameon=False, ncol=2, loc="upper right")
     axes[-1].set_xlabel("test row")
     figure.tight_layout()

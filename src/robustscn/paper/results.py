@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .runner import Plan, chosen_rho, favourite_cells, honest_cell, lowest_cell
+from .runner import chosen_rho, favourite_cells, honest_cell, lowest_cell
 from .settings import Experiment
 from .store import Store, write_text
 from .units import BASELINES, Cell, cell_name, cell_of
@@ -25,20 +25,22 @@ class Summary(NamedTuple):
     n: int
 
 
-def summarised(plan: Plan, store: Store) -> dict[str, Any]:
+def summarised(store: Store) -> dict[str, Any]:
     """Return the results of all that has been run, in the form that is kept."""
     parts: dict[str, Any] = {}
     seconds = 0.0
-    for experiment, level, group in plan.parts():
-        # What else lies there, from a run with more trials, does not count.
-        asked = plan.n_trials(experiment, group)
-        found = store.trials(experiment, level, group)
-        done = {number: trial for number, trial in found.items() if number < asked}
-        if not done:
-            continue
+    tuned: dict[str, tuple[float, ...]] = {}
+    for experiment, level, group in store.parts():
+        if group == "choice":
+            tuned[experiment.name] = (*tuned.get(experiment.name, ()), level)
+    for experiment, level, group in store.parts():
+        if group == "layers" and experiment.name not in tuned:
+            continue  # which cells are shown is not known yet
+        here = replace(experiment, tuned_at=tuned.get(experiment.name, ()))
+        done = store.trials(here, level, group)
         seconds += sum(trial["seconds"] for trial in done.values())
-        part = parts.setdefault(part_name(experiment.name, level), {})
-        part[group] = _summary(store, experiment, level, group, list(done.values()))
+        part = parts.setdefault(part_name(here.name, level), {})
+        part[group] = _summary(store, here, level, group, [done[number] for number in sorted(done)])
     return {"seconds": round(seconds), "parts": parts}
 
 
@@ -49,15 +51,23 @@ def _summary(
     found: dict[str, Any] = {"trials": len(done), "data_seeds": _span(done, "data_seed")}
     found["network_seeds"] = _span(done, "network_seed")
     if group == "choice":
-        chosen = {m: cell_name(honest_cell(store, experiment, level, m)) for m in BASELINES}
-        return found | {"rho": chosen_rho(store, experiment, level), "honest": chosen}
+        return found | {"rho": first["rho"]}
     if group == "curves":
         return found | {name: first[name] for name in first if name not in _BOOKKEEPING}
     names = sorted({name for trial in done for name in trial["rmse"]})
     found["rmse"] = {
         name: _four([t["rmse"][name] for t in done if name in t["rmse"]]) for name in names
     }
+    if group in PAIRED:
+        found["each"] = {
+            name: [float(f"{trial['rmse'][name]:.5g}") for trial in done] for name in names
+        }
     if group == "layers":
+        # Chosen at this share or at the nearest: what these trials were run with.
+        found["rho"] = chosen_rho(store, experiment, level)
+        found["honest"] = {
+            m: cell_name(honest_cell(store, experiment, level, m)) for m in BASELINES
+        }
         favourites = {m: favourite_cells(store, experiment, level, m) for m in BASELINES}
         found["favourite"] = {
             m: {f"{scope:g}": cell_name(cell) for scope, cell in best.items()}
@@ -72,6 +82,9 @@ def _summary(
             found[name] = float(np.mean([trial[name] for trial in done]))
     return found
 
+
+PAIRED = ("rsc-kde", "literal", "ours")
+"""Groups whose trials are compared one by one, since they are not equally many."""
 
 _BOOKKEEPING = ("trial", "data_seed", "network_seed", "seconds")
 
@@ -124,6 +137,23 @@ class Results:
                 return Summary(*found["rmse"][method])
         return None
 
+    def shared(
+        self, experiment: str, level: float, first: str, second: str
+    ) -> tuple[float, float] | None:
+        """Return the mean errors of two methods over the trials that both have run."""
+        each = [self._each(experiment, level, method) for method in (first, second)]
+        count = min(len(errors) for errors in each)
+        if count == 0:
+            return None
+        return float(np.mean(each[0][:count])), float(np.mean(each[1][:count]))
+
+    def _each(self, experiment: str, level: float, method: str) -> list[float]:
+        for group in PAIRED:
+            found = self.group(experiment, level, group)
+            if found and method in found["each"]:
+                return list(found["each"][method])
+        return []
+
     def cell(self, experiment: str, level: float, cell: Cell) -> Summary | None:
         """Return the test error of a baseline at one scope and size."""
         found = self.group(experiment, level, "layers")
@@ -142,7 +172,7 @@ class Results:
 
     def honest(self, experiment: str, level: float, method: str) -> Cell | None:
         """Return the cell that cross-validation on the dirty rows chose."""
-        found = self.group(experiment, level, "choice")
+        found = self.group(experiment, level, "layers")
         return cell_of(found["honest"][method]) if found else None
 
     def levels(self, experiment: str, group: str) -> Iterator[float]:

@@ -66,7 +66,7 @@ class Plan:
             (experiment, level, group)
             for experiment in self.experiments
             for group in self.groups
-            for level in experiment.levels
+            for level in _levels(experiment, group)
             if _wanted(experiment, level, group)
         ]
 
@@ -78,10 +78,16 @@ class Plan:
         yield from sorted(found, key=lateness)
 
 
+def _levels(experiment: Experiment, group: str) -> Sequence[float]:
+    """Return where a group is run: the choice where it serves a share that was asked for."""
+    if group != "choice":
+        return sorted(set(experiment.levels))
+    return sorted({nearest_choice(experiment, level) for level in experiment.levels})
+
+
 def _wanted(experiment: Experiment, level: float, group: str) -> bool:
     redrawn, function = experiment.data == "redrawn", experiment.task.steep
     return {
-        "choice": level in experiment.tuned_at,
         "literal": redrawn and function and level in experiment.compared_at,
         "ours": redrawn and level in experiment.compared_at,
         "rounds": experiment.name == Experiment(GRINDING).name and level in ROUND_LEVELS,
@@ -225,8 +231,9 @@ def execute(plan: Plan, store: Store, jobs: int, tell: Callable[[float, float, s
                 waiting.extendleft(reversed(_enabled(plan, store, unit, running.values())))
                 tell(*cost(plan, store), f"{unit.experiment.name} {unit.level:.0%} {unit.group}")
     finally:
+        processes = list((pool._processes or {}).values())  # which shutting down forgets
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in list((pool._processes or {}).values()):
+        for process in processes:
             process.terminate()
 
 

@@ -1,18 +1,18 @@
 """Results on disk: one small file for each experiment, outlier share and group of methods.
 
 A file is only ever replaced by a longer one, atomically, so that a run may end at any moment and
-be taken up again. `merged` puts what the page needs into one file to keep.
+be taken up again. The settings it was made with stand in it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .settings import Experiment, group_settings
+from .settings import TASKS, Experiment, Task, group_settings
 
 Key = tuple[str, float, str]
 """Experiment, outlier share, group."""
@@ -25,10 +25,12 @@ class Store:
     ----------
     folder : Path
         Where the files are.
+    tasks : mapping of str to Task
+        The tasks that their names mean.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, tasks: Mapping[str, Task] = TASKS) -> None:
+        self.folder, self.tasks = folder, tasks
         self._trials: dict[Key, dict[int, dict[str, Any]]] = {}
 
     def trials(self, experiment: Experiment, level: float, group: str) -> dict[int, dict[str, Any]]:
@@ -65,6 +67,16 @@ class Store:
             "trials": [done[number] for number in sorted(done)],
         }
         write_text(self._path(key), json.dumps(record) + "\n")
+
+    def parts(self) -> list[tuple[Experiment, float, str]]:
+        """Return the experiments, outlier shares and groups that have results here."""
+        found = []
+        for path in sorted(self.folder.glob("*.json")):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            name, protocol, data = record["experiment"].split("-")
+            task = self.tasks[name]
+            found.append((Experiment(task, protocol, data), record["level"], record["group"]))
+        return found
 
     def _path(self, key: Key) -> Path:
         name, level, group = key

@@ -127,7 +127,7 @@ def _layers(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
         for method, _, size in here:
             prediction = _solver(method, unit.rho)(built[size], data.y)
             errors[cell_name((method, scope, size))] = data.rmse(prediction)
-    return {"rmse": errors}
+    return {"rmse": errors, "rho": unit.rho}
 
 
 def _choice(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
@@ -178,6 +178,7 @@ def _rsc_kde(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
         },
         "n_nodes": model.n_nodes_,
         "n_rounds": model.n_rounds_,
+        "stop_reason": model.stop_reason_,
     }
 
 
@@ -236,7 +237,8 @@ def _rounds(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
     data = drawn(unit.experiment, unit.level, trial)
     errors = {}
     for size in ROUND_SIZES:
-        settings = rsc_kde(unit.experiment.task) | {"ridge": 0.0}
+        # With the task's few scopes the search gives up near 40 nodes; the literal one does not.
+        settings = rsc_kde(unit.experiment.task, literal=True)
         settings |= {"max_nodes": size, "n_rounds": max(ROUNDS)}
         each = _EachRound(data)
         RSCKDERegressor(**settings, random_state=seed).set_callbacks(each).fit(data.X, data.y)

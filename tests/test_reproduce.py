@@ -1,0 +1,169 @@
+"""`robustscn reproduce` as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import matplotlib
+import pytest
+
+from robustscn.cli import main
+from robustscn.paper.results import Results
+from robustscn.paper.settings import ROUND_SIZES, ROUNDS
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was(monkeypatch):
+    """Leave matplotlib and the environment as they were."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    with matplotlib.rc_context():
+        yield
+
+
+def reproduce(capsys, *arguments):
+    """Run the command; return its exit code and what it printed."""
+    capsys.readouterr()
+    code = main(["reproduce", *(str(each) for each in arguments)])
+    streams = capsys.readouterr()
+    return code, streams.out, streams.err
+
+
+def refusal(capsys, *arguments):
+    """Run the command with what it cannot do; return its one line."""
+    code, out, err = reproduce(capsys, *arguments)
+    assert (code, out) == (2, ""), err
+    (line,) = err.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.fixture(scope="module")
+def table_5(tmp_path_factory):
+    """The smallest of Table 5, from the command line: folder and what was printed."""
+    folder = tmp_path_factory.mktemp("table5")
+    command = [sys.executable, "-m", "robustscn.cli", "reproduce", "table5", "--trials", "1"]
+    done = subprocess.run(
+        [*command, "--levels", "30", "--jobs", "1", "--out", str(folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return folder, done.stdout
+
+
+def test_table_is_printed_and_the_page_written(table_5):
+    folder, out = table_5
+    assert {p.name for p in folder.iterdir()} == {
+        "cells",
+        "README.md",
+        "index.html",
+        "results.json",
+        "figure4.svg",
+        "figure4.png",
+    }
+    (cell,) = (folder / "cells").iterdir()
+    (trial,) = json.loads(cell.read_text())["trials"]
+    assert (trial["data_seed"], trial["network_seed"]) == (1000, 0)
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    lines = [line for line in out.splitlines() if line.startswith("| 30% |")]
+    assert len(lines) == len(ROUNDS)
+    assert all(line in page for line in lines)
+    for line, rounds in zip(lines, ROUNDS, strict=True):
+        for size in ROUND_SIZES:
+            assert f"{trial['rmse'][f'{rounds} | {size}']:.4f}" in line
+    assert "0.2308" in lines[-1], "the paper's own figure"
+    assert "simulated" in out.lower()
+
+
+def test_page_alone_is_made_from_what_is_there(table_5, tmp_path, capsys):
+    folder, out = table_5
+    (tmp_path / "cells").mkdir()
+    for cell in (folder / "cells").iterdir():
+        (tmp_path / "cells" / cell.name).write_bytes(cell.read_bytes())
+    code, again, _ = reproduce(capsys, "page", "--out", tmp_path)
+    assert (code, again) == (0, out)
+    for name in ("README.md", "index.html", "results.json", "figure4.svg"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_another_command_does_not_lose_earlier_results(table_5, tmp_path, capsys):
+    (tmp_path / "cells").mkdir()
+    for cell in (table_5[0] / "cells").iterdir():
+        (tmp_path / "cells" / cell.name).write_bytes(cell.read_bytes())
+    code, _, _ = reproduce(capsys, "figure4", "--out", tmp_path)
+    assert code == 0
+    found = Results.read(tmp_path / "results.json")
+    assert found.group("grinding-add-redrawn", 0.30, "rounds") is not None
+
+
+def test_drawing_of_the_circuit_needs_no_run(tmp_path, capsys):
+    code, _, err = reproduce(capsys, "figure4", "--out", tmp_path)
+    assert code == 0
+    assert "written: " in err
+    assert "Simulated stand-in" in (tmp_path / "figure4.svg").read_text()
+    assert (tmp_path / "figure4.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "cells").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["table2"], "table2"),
+        (["table1", "figure9"], "figure9"),
+        (["table1", "--levels", "10,many"], "10,many"),
+        (["table1", "--levels", "120"], "0 to 99"),
+        (["table1", "--levels", "-5"], "0 to 99"),
+        (["table1", "--protocol", "both"], "neither add nor replace"),
+        (["table1", "--data", "old"], "neither redrawn nor fixed"),
+        (["table1", "--trials", "0"], "trials"),
+        (["page"], "no results"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_done_is_refused_in_one_line(arguments, words, tmp_path, capsys):
+    assert words in refusal(capsys, *arguments, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_levels_that_would_share_a_file_are_refused(tmp_path, capsys):
+    """Results are filed by whole percents: 12.4 would be mixed with 12."""
+    assert "12.4" in refusal(capsys, "figure4", "--levels", "12.4", "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "option", [("--levels", "10"), ("--protocol", "replace"), ("--data", "fixed")]
+)
+def test_quick_does_not_ignore_other_options(option, tmp_path, capsys):
+    assert "--quick" in refusal(capsys, "figure4", "--quick", *option, "--out", tmp_path / "out")
+
+
+def test_level_that_a_table_does_not_have_is_refused(tmp_path, capsys):
+    """Table 5 has 0, 10 and 30 %: to advise `reproduce all` would help nobody."""
+    line = refusal(capsys, "table5", "--levels", "20", "--out", tmp_path)
+    assert "reproduce all" not in line
+
+
+def test_interrupted_in_one_line_and_nothing_is_half_written(tmp_path):
+    command = [sys.executable, "-m", "robustscn.cli", "reproduce", "table5", "--jobs", "1"]
+    process = subprocess.Popen(
+        [*command, "--levels", "10", "--trials", "50", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr.readline().startswith("0%")
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1].startswith("error: interrupted")
+    assert "Traceback" not in err
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            json.loads(path.read_text())
