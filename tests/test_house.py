@@ -13,7 +13,20 @@ import pytest
 import robustscn
 
 PACKAGE = Path(robustscn.__file__).parent
-HEAVY = ("pandas", "matplotlib", "dask", "torch", "polars")
+HEAVY = (
+    "pandas",
+    "matplotlib",
+    "dask",
+    "torch",
+    "polars",
+    "plotly",
+    "pyarrow",
+    "skops",
+    "onnx",
+    "onnxruntime",
+    "skl2onnx",
+    "typer",
+)
 
 
 def printed_by(code):

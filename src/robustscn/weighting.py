@@ -14,7 +14,7 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc, chdtri
 
 from ._arrays import Array, HostArray, like, namespace
 from .density import density, sampled_count, silverman
@@ -167,7 +167,8 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
 
 @cache
 def _shrinking(n_outputs: int) -> float:
-    return float(3.0 / np.sqrt(chi2.isf(chi2.sf(9.0, 1), n_outputs)))
+    beyond = chdtrc(1, 9.0)  # the share of a chi-squared variable of one degree beyond 3 squared
+    return float(3.0 / np.sqrt(chdtri(n_outputs, beyond)))
 
 
 def _at_least(scales: HostArray, least_scale: HostArray | None) -> HostArray:
