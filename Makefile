@@ -25,7 +25,7 @@ $(VENV)/.user: pyproject.toml
 
 $(VENV)/.developer: $(VENV)/.user
 	@echo "Adding what the tests and checks need (once; half a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,onnx,test,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,dask,onnx,test,dev]'
 	@touch $@
 
 demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, and the report

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robustscn._arrays import eps, histogram, like, namespace, to_host, to_host64
-from robustscn.density import binned, _summed, density
+from robustscn.density import _summed, binned, density
 from robustscn.growth import Problem, Recipe, empty, grow, step, validated
 from robustscn.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through

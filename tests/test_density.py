@@ -8,8 +8,8 @@ from robustscn import density as density_module
 from robustscn.density import (
     POINTS_PER_BANDWIDTH,
     SAMPLED_CENTRES,
-    binned,
     _summed,
+    binned,
     density,
     silverman,
 )
