@@ -893,7 +893,7 @@ class Balanced(HTMLParser):
         super().__init__()
         self.open, self.wrong, self.count = [], [], Counter()
 
-    def handle_starttag(self, tag, attrs):  # noqa: ARG002
+    def handle_starttag(self, tag, attrs):
         self.count[tag] += 1
         if tag not in self.VOID:
             self.open.append(tag)

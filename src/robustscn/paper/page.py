@@ -11,7 +11,7 @@ from .figures import CAPTIONS, drawn_figures
 from .results import Results
 from .settings import FIXED_WORDS, PILOT_TRIALS
 from .store import write_text
-from .tables import all_tables
+from .tables import all_tables, best_choices
 
 SIMULATED = (
     "The paper's plant data were never published. Everything under this heading comes from a "
@@ -51,8 +51,9 @@ def blocks(results: Results, figures: Sequence[str]) -> list[Block]:
             "over trials."
         ),
         Text(
-            f"The results took {minutes:.0f} minutes of processor time in all. They are made by "
-            "`robustscn reproduce all`, this page from them by `robustscn reproduce page`."
+            f"The results took {minutes:.0f} minutes of processor time in all, about half of that "
+            "on two cores. They are made by `robustscn reproduce all`, this page from them by "
+            "`robustscn reproduce page`."
         ),
         Heading(2, "Which of the paper's claims hold in our hands"),
         Points([claim.sentence() for claim in claims(results)]),
@@ -69,6 +70,7 @@ def blocks(results: Results, figures: Sequence[str]) -> list[Block]:
             "for each unit of weight), each with one choice changed. First ten redrawn data sets."
         ),
         *tables["choices"],
+        Text(best_choices(results)),
         Heading(2, "The KEEL sets: Table 3, Figure 3"),
         *tables["table3"],
         *pictures("figure3"),

@@ -122,7 +122,7 @@ class Results:
 
     def write(self, path: Path) -> None:
         """Write the results to a file."""
-        write_text(path, json.dumps(self.record, indent=1, sort_keys=True) + "\n")
+        write_text(path, json.dumps(self.record, sort_keys=True) + "\n")
 
     def group(self, experiment: str, level: float, group: str) -> dict[str, Any] | None:
         """Return what a group came to, None if it was not run."""

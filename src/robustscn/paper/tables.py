@@ -238,13 +238,33 @@ def open_choices(results: Results) -> Table | None:
         for name, (_, level) in zip(names, cases, strict=True):
             found = results.group(name, level, "ablation")
             errors = Summary(*found["rmse"][choice]) if found else None
-            cells.append(f"{plus_minus(errors)}, {number(errors.median)}" if errors else NONE)
+            cells.append(_three(errors) if errors else NONE)
         rows.append([choice, *cells])
     return Table(
         "RSC-KDE on the function, one open choice changed at a time: mean ± deviation, median",
         ["choice", *(f"{p} {level:.0%}" for p, level in cases)],
         rows,
     )
+
+
+def _three(found: Summary) -> str:
+    return f"{number(found.mean)} ± {number(found.std)}, {number(found.median)}"
+
+
+def best_choices(results: Results) -> str:
+    """Return in words which choice of RSC-KDE has the lowest mean error in each case."""
+    words = []
+    for protocol in ("add", "replace"):
+        for level in ABLATION_LEVELS:
+            found = results.group(Experiment(FUNCTION, protocol).name, level, "ablation")
+            if found:
+                means = {choice: Summary(*found["rmse"][choice]).mean for choice in ablations()}
+                best = min(means, key=means.__getitem__)
+                words.append(
+                    f"{protocol} {level:.0%}: {best} ({number(means[best])}; literal "
+                    f"{number(means['literal'])})"
+                )
+    return "Lowest mean in each column: " + "; ".join(words) + "." if words else "Not run."
 
 
 def all_tables(results: Results) -> dict[str, list[Table]]:
