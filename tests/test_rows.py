@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robustscn.rows import LocalRows, added, filled, quantile
+from robustscn.rows import LocalRows, added, filled, quantile, spread
 
 PARTITIONS = pytest.mark.parametrize("block_bytes", [8, 8 * 7, 8 * 1000])
 
@@ -127,6 +127,25 @@ def test_quantile_equals_sorting(name, share, dtype):
     for block_bytes in (8, 2**21):
         found = quantile(LocalRows(50, block_bytes), values, weight, share)
         assert found == by_sorting(values, weight, share)
+
+
+@pytest.mark.parametrize("sorted_rows", [0, 3])
+@pytest.mark.parametrize("name", VALUES)
+def test_quantile_of_rows_too_many_to_sort_equals_sorting(name, sorted_rows, monkeypatch):
+    monkeypatch.setattr("robustscn.rows.SORTED_ROWS", sorted_rows)
+    rng = np.random.default_rng(6)
+    values, weight = VALUES[name](rng), rng.integers(0, 4, size=50).astype(float)
+    for share in (0.0, 0.1, 0.5, 0.95, 1.0):
+        found = quantile(LocalRows(50, 8 * 7), values, weight, share)
+        assert found == by_sorting(values, weight, share)
+
+
+def test_a_sample_spread_over_many_rows_is_the_first_turns_of_the_golden_ratio():
+    n_rows = 2**22 + 1000  # more than are looked at at once
+    turned = np.arange(n_rows) * 0.6180339887498949
+    order = np.argsort(turned - np.floor(turned), kind="stable")
+    np.testing.assert_array_equal(spread(n_rows, 300), order[:300])
+    np.testing.assert_array_equal(np.sort(spread(50, 80)), np.arange(50))
 
 
 def test_quantile_counts_a_weight_as_repetition():

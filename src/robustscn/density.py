@@ -197,7 +197,7 @@ def _grid(
         return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
 
     low, high = (float(v) for v in rows.reduce(extent, residuals, combine=widest))
-    middle = quantile(rows, residuals[:, 0], weight, 0.5)
+    middle = quantile(rows, rows.map(lambda e: e[:, 0], residuals), weight, 0.5)
     reach = FURTHEST_BANDWIDTHS * bandwidth
     low, high = max(low, middle - reach), min(high, middle + reach)
     if low >= high:

@@ -70,7 +70,8 @@ def scaling_of(problem: Problem) -> Scaling:
     X, weight = sample(rows, min(1.0, RANKED_ROWS / rows.n_rows), problem.X, problem.weight)
     X, weight = X[weight > 0], weight[weight > 0]
     ranked = [_ranks(X[:, j], weight) for j in range(X.shape[1])]
-    centre = [quantile(rows, problem.y[:, q], problem.weight, 0.5) for q in range(n_outputs)]
+    columns = [rows.map(lambda t, q=q: t[:, q], problem.y) for q in range(n_outputs)]
+    centre = [quantile(rows, column, problem.weight, 0.5) for column in columns]
     return Scaling(
         low,
         np.where(high > low, high - low, 1.0),

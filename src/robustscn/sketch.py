@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import HostArray, namespace
+from ._arrays import Array, HostArray, namespace
 from .rows import Column, Rows, spread
 
 UNSAMPLED_ROWS = 2**15
@@ -64,16 +64,25 @@ class Sketch:
             n = int(np.clip(100.0 / max(share, 1e-12), FEWEST_SAMPLED, len(self.numbers)))
             rows, (e, weight) = rows.some(self.numbers[:n], e, weight)
             X = X[:n, :]
-        xp = namespace(X)
-        # A row of weight zero may hold anything that float64 does.
-        return rows, X, xp.astype(xp.clip(e, -1e15, 1e15), X.dtype), xp.astype(weight, X.dtype)
+        dtype = X.dtype
+
+        def shortened(e: Array, w: Array) -> tuple[Array, Array]:
+            xp = namespace(e)
+            # A row of weight zero may hold anything that float64 does.
+            return xp.astype(xp.clip(e, -1e15, 1e15), dtype), xp.astype(w, dtype)
+
+        return rows, X, *rows.map(shortened, e, weight)
 
 
 def sketch_of(rows: Rows, X: Column) -> Sketch:
     """Return the sketch of some inputs: all rows where they are few, else a sample."""
-    xp = namespace(X)
+
+    def shortened(x: Array) -> Array:
+        xp = namespace(x)
+        return xp.astype(xp.clip(x, -1e12, 1e12), xp.float32)
+
     if rows.n_rows <= UNSAMPLED_ROWS:
-        return Sketch(xp.astype(xp.clip(X, -1e12, 1e12), xp.float32))
+        return Sketch(rows.map(shortened, X))
     numbers = spread(rows.n_rows, MOST_SAMPLED)
     _, (some,) = rows.some(numbers, X)
-    return Sketch(xp.astype(xp.clip(some, -1e12, 1e12), xp.float32), numbers)
+    return Sketch(shortened(some), numbers)

@@ -22,7 +22,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from ._arrays import Array, HostArray, eps, like, namespace
 from .least_squares import least_squares
 from .nodes import Nodes
-from .rows import Column, ColumnStack, Rows, Totals, filled
+from .rows import Column, Rows, Stack, Totals, filled
 
 
 class Fit(Protocol):
@@ -50,7 +50,7 @@ class Orthogonal:
 
     Parameters
     ----------
-    basis : ColumnStack
+    basis : Stack
         P, orthonormal in the weighted inner product together with `ridge_basis`.
     ridge_basis : array of shape (n_nodes, n_nodes)
         The ridge's rows of the orthonormal columns.
@@ -68,7 +68,7 @@ class Orthogonal:
         Penalty on the squared output weights.
     """
 
-    basis: ColumnStack
+    basis: Stack
     ridge_basis: HostArray
     triangle: HostArray
     coefficients: HostArray

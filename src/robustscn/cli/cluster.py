@@ -206,12 +206,9 @@ def _numbers(frame: Any, task: Task, step: Any) -> tuple[Any, Any, Any]:
 
     width = step.transform(task.frame[task.features].iloc[:1]).shape[1]
     names = list(task.targets.names)
-    made = dask.delayed(_part, nout=3, name="robustscn-read")
+    read = dask.delayed(_read_part, nout=3)
     shared = dask.delayed((step, task.features, names, width), traverse=False)
-    parts = [
-        made(part, shared, dask_key_name=f"robustscn-read-{number}")
-        for number, part in enumerate(frame[[*task.features, *names]].to_delayed())
-    ]
+    parts = [read(part, shared) for part in frame[[*task.features, *names]].to_delayed()]
     shapes = ((np.nan, width), (np.nan, len(names))[: 1 + (len(names) > 1)], (np.nan,))
     dtypes = (np.float64, np.float64, np.bool_)
 
@@ -222,7 +219,9 @@ def _numbers(frame: Any, task: Task, step: Any) -> tuple[Any, Any, Any]:
     return joined(0), joined(1), joined(2)
 
 
-def _part(frame: pd.DataFrame, shared: tuple[Any, list[str], list[str], int]) -> tuple[Any, ...]:
+def _read_part(
+    frame: pd.DataFrame, shared: tuple[Any, list[str], list[str], int]
+) -> tuple[Any, ...]:
     """Return one part as numbers; runs on a worker."""
     step, features, names, width = shared
     found = targets_of(frame, names, to_learn=False)

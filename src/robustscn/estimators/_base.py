@@ -29,7 +29,7 @@ from .._arrays import Array, HostArray, eps, like, namespace, to_host64
 from ..growth import Problem
 from ..nodes import Network
 from ..rounds import Round, at_most_one
-from ..rows import LocalRows, quantile
+from ..rows import Column, LocalRows, Rows, Totals, quantile
 from ..sketch import UNSAMPLED_ROWS, Sketch, sketch_of
 from ..weighting import distances, trimmed_scales
 from ._parameters import check_parameters
@@ -110,7 +110,10 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
         X = validate_data(self, X, reset=False, dtype=_float_dtypes(X))
         _check_size(X)
         with one_blas_thread():
-            y = _rows(X).map(self._output, X, width=2 * max(1, self._width()))
+            return self._predicted(_rows(X), X)
+
+    def _predicted(self, rows: Rows, X: Column) -> Array:
+        y = rows.map(self._output, X, width=2 * max(1, self._width()))
         return in_unit(y, self._scale, self._flat)
 
     def _output(self, X: Array) -> Array:
@@ -139,12 +142,7 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
         check_parameters(self)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=_float_dtypes(X))
         _check_size(X)
-        flat = y.ndim == 1
-        weight = _checked_weight(sample_weight, X)
-        scaled, scale = _scaled_targets(y, weight, X)
-        rows = _rows(X)
-        problem = Problem(rows, X, scaled, weight, _sketch(rows, X, scaled, weight))
-        return Training(problem, scale, flat, y)
+        return training_of(_rows(X), X, y, _checked_weight(sample_weight, X))
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
         if X_val is None and y_val is None:
@@ -171,18 +169,22 @@ class RobustMixin:
     def _keep_weights(self, training: Training, last: Round[Any]) -> None:
         problem = training.problem
         rows = problem.rows
-        self.inlier_weight_ = at_most_one(rows, last.inlier_weight, problem.weight)
+        self.inlier_weight_ = self._shown(at_most_one(rows, last.inlier_weight, problem.weight))
         scales = deviation_scales(problem, last)
-        self.outliers_ = rows.map(
-            lambda d: d > OUTLIER_DISTANCE, distances(rows, last.evidence, scales)
-        )
-        expected = rows.map(lambda t, e: t - e, problem.y, last.evidence)
+        strange = rows.map(lambda d: d > OUTLIER_DISTANCE, distances(rows, last.evidence, scales))
+        self.outliers_ = self._shown(strange)
+        expected = self._shown(rows.map(lambda t, e: t - e, problem.y, last.evidence))
+        observed = self._shown(training.y)
         # Targets near the end of the range: what lies beyond it is infinite, and says so.
         with np.errstate(over="ignore", invalid="ignore"):
             self.residual_scale_ = scales * training.scale
             self.expected_ = in_unit(expected, training.scale, training.flat)
-            self._observed = namespace(training.y).astype(training.y, self.expected_.dtype)
+            self._observed = namespace(observed).astype(observed, self.expected_.dtype)
             self.residuals_ = self._observed - self.expected_
+
+    def _shown(self, column: Column) -> Array:
+        """Return a column as the array that a user sees."""
+        return column
 
     def outlier_table(self, index: Any = None) -> pd.DataFrame:
         """Return the suspect rows, the strangest first.
@@ -244,8 +246,13 @@ def in_unit(y: Array, scale: float, flat: bool) -> Array:
 def _check_size(X: Array) -> None:
     """Raise where squares of sums of the inputs would leave the range of their dtype."""
     xp = namespace(X)
-    limit = 1e100 if X.dtype == xp.float64 else 1e12
-    if float(xp.max(xp.abs(X))) > limit:
+    check_largest(float(xp.max(xp.abs(X))), X)
+
+
+def check_largest(largest: float, X: Column) -> None:
+    """Raise where the largest of the inputs is too large for their dtype."""
+    limit = 1e100 if X.dtype == namespace(X).float64 else 1e12
+    if largest > limit:
         raise ValueError(
             f"X has values beyond {limit:g}, which overflow in sums of squares: scale the inputs, "
             "for example with sklearn.preprocessing.MinMaxScaler"
@@ -259,41 +266,70 @@ def _checked_weight(sample_weight: Any, X: Array) -> Array:
     if not bool(namespace(weight).any(weight > 0)):
         raise ValueError("all sample weights are zero: there is no row to learn from")
     counted = to_host64(weight)[to_host64(weight) > 0]
-    if counted.max() > 1e30 or counted.min() < 1e-30:
-        raise ValueError(
-            "sample weights must be zero or between 1e-30 and 1e30, which keeps their products "
-            f"in range; got {counted.min():g} to {counted.max():g}"
-        )
+    check_weight_range(float(counted.min()), float(counted.max()))
     return weight
 
 
-def _scaled_targets(y: Array, weight: Array, X: Array) -> tuple[Array, float]:
+def check_weight_range(smallest: float, largest: float) -> None:
+    """Raise where products of the weights that are not zero would leave the range of numbers."""
+    if largest > 1e30 or smallest < 1e-30:
+        raise ValueError(
+            "sample weights must be zero or between 1e-30 and 1e30, which keeps their products "
+            f"in range; got {smallest:g} to {largest:g}"
+        )
+
+
+def training_of(rows: Rows, X: Column, y: Column, weight: Column) -> Training:
+    """Return checked columns as training data."""
+    scaled, scale = _scaled_targets(rows, X, y, weight)
+    problem = Problem(rows, X, scaled, weight, _sketch(rows, X, scaled, weight))
+    return Training(problem, scale, len(y.shape) == 1, y)
+
+
+def _scaled_targets(rows: Rows, X: Column, y: Column, weight: Column) -> tuple[Column, float]:
     """Return the targets divided by a power of two near their size, and that power.
 
     The size is the 95 % quantile of |y|, so that one target of 1e200 does not shrink the
     others to nothing; what is beyond a million million times that is as good as infinite.
     """
-    xp = namespace(y)
-    y = xp.astype(y if y.ndim == 2 else y[:, None], xp.float64, copy=False)
-    sizes = xp.max(xp.abs(y), axis=1)
-    rows, counts = LocalRows(y.shape[0]), xp.astype(weight, xp.float64, copy=False)
+    dtype = X.dtype
+
+    def precise(t: Array) -> Array:
+        xp = namespace(t)
+        return xp.astype(t if t.ndim == 2 else t[:, None], xp.float64, copy=False)
+
+    def sized(t: Array, w: Array) -> tuple[Array, Array]:
+        xp = namespace(t)
+        return xp.max(xp.abs(precise(t)), axis=1), xp.astype(w, xp.float64, copy=False)
+
+    sizes, counts = rows.map(sized, y, weight)
     size = quantile(rows, sizes, counts, 0.95) or quantile(rows, sizes, counts, 1.0) or 1.0
     # A power of two: dividing by it is exact. Not beyond 2^1023, the largest there is.
     scale = float(2.0 ** np.clip(np.frexp(size)[1], -1021, 1023))
-    limit = 1e12
-    with np.errstate(over="ignore"):  # infinite beside such a scale: brought back by the limit
-        y = y / scale
-    return xp.astype(xp.clip(y, -limit, limit), X.dtype, copy=False), scale
+
+    def scaled(t: Array) -> Array:
+        xp = namespace(t)
+        with np.errstate(over="ignore"):  # infinite beside such a scale: brought back by the limit
+            t = precise(t) / scale
+        return xp.astype(xp.clip(t, -1e12, 1e12), dtype, copy=False)
+
+    return rows.map(scaled, y), scale
 
 
-def _sketch(rows: LocalRows, X: Array, y: Array, weight: Array) -> Sketch | None:
+def _sketch(rows: Rows, X: Column, y: Column, weight: Column) -> Sketch | None:
     """Return what candidates are ranked by; None where it gains nothing or would overflow."""
-    xp = namespace(X)
-    if X.dtype != xp.float64 and rows.n_rows <= UNSAMPLED_ROWS:
+    if X.dtype != namespace(X).float64 and rows.n_rows <= UNSAMPLED_ROWS:
         return None
-    counted = (weight > 0)[:, None]
-    largest = max(float(xp.max(xp.where(counted, xp.abs(a), xp.zeros_like(a)))) for a in (X, y))
-    return None if largest > 1e12 else sketch_of(rows, X)
+
+    def largest(x: Array, t: Array, w: Array) -> Totals:
+        xp, counted = namespace(x), (w > 0)[:, None]
+        return tuple(xp.max(xp.where(counted, xp.abs(a), xp.zeros_like(a))) for a in (x, t))
+
+    def larger(a: Totals, b: Totals) -> Totals:
+        return np.maximum(a[0], b[0]), np.maximum(a[1], b[1])
+
+    sizes = rows.reduce(largest, X, y, weight, width=X.shape[1], combine=larger)
+    return None if max(float(size) for size in sizes) > 1e12 else sketch_of(rows, X)
 
 
 def _float_dtypes(X: Any) -> list[Any]:

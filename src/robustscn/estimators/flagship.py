@@ -32,7 +32,7 @@ from ..committee import (
 from ..growth import Problem, Recipe, Stop
 from ..nodes import Draw, Network
 from ..rounds import Round, reweight
-from ..rows import Column
+from ..rows import Column, LocalRows
 from ..scaling import Scaling, scaled, scaling_of
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
@@ -162,7 +162,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         scaling = scaling_of(training.problem)
         problem = scaled(training.problem, scaling)
         workers = effective_n_jobs(self.n_jobs)
-        if not is_numpy_array(problem.X):
+        if isinstance(problem.rows, LocalRows) and not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
         watch = Watch(self, self.n_rounds, X, y)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
