@@ -633,6 +633,7 @@ BAD = {
     "direct_link": FLAG,
     "bias": FLAG,
     "rebuild": FLAG,
+    "warm_start": FLAG,
 }
 
 

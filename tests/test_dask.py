@@ -128,7 +128,9 @@ def test_sweep_gives_what_map_and_reduce_give(client, lengths):
 def test_no_block_of_a_chunk_is_larger_than_asked_for(client):
     rows = DaskRows(client, (700, 300))
     sizes = rows.map(
-        lambda block: np.full(len(block), len(block)), put(rows, np.zeros(1000)), width=2**18 // 10
+        lambda block: np.full(len(block), len(block)),
+        put(rows, np.zeros(1000)),
+        width=chunked.BLOCK_BYTES // 80,
     )
     assert got(sizes).max() == 10
 
