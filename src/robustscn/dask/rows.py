@@ -30,6 +30,10 @@ from .waiting import explained, gathered
 FAN_IN = 8
 """Partial results that one task merges."""
 
+BLOCK_BYTES = 2**17 - 2**12
+"""Bound on a temporary array in a task. Above 128 KiB a worker would give it back to the system
+and ask for it anew each time (MALLOC_TRIM_THRESHOLD_), which takes as long as the work on it."""
+
 WIDEST_LAYER = 32
 """Columns up to which layers of a stack are joined: more would be copied too often."""
 
@@ -284,6 +288,10 @@ class _Layers:
     layers: list[HostArray]
 
     @property
+    def dtype(self) -> Any:
+        return self.layers[0].dtype
+
+    @property
     def shape(self) -> tuple[int, int]:
         return self.layers[0].shape[1], sum(len(layer) for layer in self.layers)
 
@@ -293,7 +301,9 @@ class _Layers:
 
 def _local(chunks: Sequence[Any]) -> tuple[LocalRows, list[Any]]:
     columns = [_Layers(chunk) if isinstance(chunk, list) else chunk for chunk in chunks]
-    return LocalRows(columns[0].shape[0]), columns
+    itemsize = max(column.dtype.itemsize for column in columns)
+    # LocalRows reckons with eight bytes for each number.
+    return LocalRows(columns[0].shape[0], BLOCK_BYTES * 8 // itemsize), columns
 
 
 def _mapped(fn: Callable[..., Any], width: int, *chunks: Any) -> Any:

@@ -7,6 +7,7 @@ without workers, for which it would wait for ever.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -82,14 +83,13 @@ def gathered(client: Client, futures: Sequence[Future]) -> list[Any]:
 def _patiently(client: Client, futures: list[Future]) -> list[Any]:
     seconds, alone_since = LOOK_SECONDS, None
     while True:
-        try:
-            error, results = client.sync(_results, client, futures, callback_timeout=seconds)
-        except TimeoutError:
-            missing = _missing(client)
-        else:
+        found = client.sync(_looked_for, client, futures, seconds)
+        if found is not None:
+            error, results = found
             if error is not None:
                 raise error
             return results
+        missing = _missing(client)
         if missing is None:
             # Longer each time, lest results that take long to come never do.
             seconds, alone_since = min(2 * seconds, LONELY_SECONDS), None
@@ -99,8 +99,24 @@ def _patiently(client: Client, futures: list[Future]) -> list[Any]:
             raise ClusterError(f"{missing}: start it again and fit again")
 
 
+async def _looked_for(
+    client: Client, futures: list[Future], seconds: float
+) -> tuple[BaseException | None, list[Any]] | None:
+    """Return what there is after some seconds, None if nothing.
+
+    No timeout is raised: an exception would hold on to the columns of the pass that waits, and
+    so to memory on the workers, until the collector of cycles comes by.
+    """
+    work = asyncio.ensure_future(_results(client, futures))
+    finished, _ = await asyncio.wait([work], timeout=seconds)
+    if not finished:
+        work.cancel()
+        return None
+    return work.result()
+
+
 async def _results(client: Client, futures: list[Future]) -> tuple[BaseException | None, list[Any]]:
-    """Return the first error there is, not raised: it may be a timeout that is none of ours."""
+    """Return the first error there is, or all results."""
     for future in futures:
         error = await future.exception()
         if error is not None:
