@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,12 @@ bench-known: $(VENV)/.developer  ## the figures the literature gives
 
 bench-methods: $(VENV)/.developer  ## every method on every data set, dirty; five minutes
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/methods.py
+
+bench-table: $(VENV)/.developer  ## what the command line adds to a fit, up to a million rows
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/table_speed.py
+
+bench-dask: $(VENV)/.developer  ## two workers against one process; memory of the workers
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/dask_scaling.py
 
 bench-gpu: $(VENV)/.developer  ## fits on a GPU, where torch sees one
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/gpu.py
