@@ -17,11 +17,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
 import reference
-from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RSCKDERegressor, RVFLRegressor
+from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RSCKDERegressor, RVFLRegressor, atomic
 from robustscn.datasets import function_target, load_keel
 from robustscn.nodes import Draw
 from robustscn.paper import blocks as page_blocks
-from robustscn.paper import store as store_module
 from robustscn.paper import units
 from robustscn.paper.claims import (
     Claim,
@@ -430,7 +429,7 @@ def test_killed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store_module.os, "replace", killed)
+    monkeypatch.setattr(atomic.os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
         write_text(path, "new")
     assert path.read_text() == "old"

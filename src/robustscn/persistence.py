@@ -28,6 +28,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 
 from . import __version__, estimators, weighting
+from .atomic import write_whole
 from .nodes import Network, Nodes
 from .scaling import Scaling
 
@@ -186,31 +187,6 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Saved:
     about, content = _read(path)
     model = _built(path, content, frozenset(trusted) | TRUSTED)
     return Saved(model, about.get("info", {}), about.get("created"), about.get("versions", {}))
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write a file so that others see all of it or nothing.
-
-    Parameters
-    ----------
-    path : str or path
-        Where to; a file of that name is replaced.
-    content : bytes
-        What to write.
-
-    Returns
-    -------
-    Path
-        Where it is.
-    """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path
 
 
 def _read(path: Path) -> tuple[dict[str, Any], bytes]:

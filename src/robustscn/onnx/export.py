@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from ..atomic import write_whole
 from ..estimators._base import NetworkRegressor
-from ..persistence import write_whole
 from .graph import OPSETS, CannotExport, Columns, Graph
 from .networks import prediction
 from .steps import text_columns, transformed, used_columns

@@ -75,7 +75,7 @@ class Table:
         """Return it as HTML."""
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{_bold(cell)}</td>" for cell in row) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self.rows
         )
         return (
@@ -85,11 +85,6 @@ class Table:
 
     def _named(self) -> int:
         return 2 if self.columns[1] in ("method", "rounds") else 1
-
-
-def _bold(cell: str) -> str:
-    text = escape(cell)
-    return f"<b>{text.strip('*')}</b>" if text.startswith("**") else text
 
 
 @dataclass(frozen=True)

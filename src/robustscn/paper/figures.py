@@ -44,10 +44,16 @@ def _pyplot() -> Any:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    # The same SVG every time: no random ids and no date.
-    plt.rcParams.update({"svg.hashsalt": "robustscn", "font.size": 9, "axes.grid": True})
-    plt.rcParams.update({"grid.color": "#e4e9ed", "axes.edgecolor": "#9aa5b1"})
     return plt
+
+
+STYLE = {
+    "svg.hashsalt": "robustscn",  # the same SVG every time: no random ids
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.color": "#e4e9ed",
+    "axes.edgecolor": "#9aa5b1",
+}
 
 
 def drawn_figures(
@@ -80,13 +86,14 @@ def drawn_figures(
     }
     folder.mkdir(parents=True, exist_ok=True)
     made = []
-    for name in names:
-        figure = makers[name](plt, results)
-        if figure is not None:
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-            figure.savefig(folder / f"{name}.png", dpi=120, metadata={"Software": None})
-            plt.close(figure)
-            made.append(name)
+    with plt.rc_context(STYLE):
+        for name in names:
+            figure = makers[name](plt, results)
+            if figure is not None:
+                figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+                figure.savefig(folder / f"{name}.png", dpi=120, metadata={"Software": None})
+                plt.close(figure)
+                made.append(name)
     return made
 
 

@@ -7,11 +7,11 @@ be taken up again. The settings it was made with stand in it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..atomic import write_whole
 from .settings import TASKS, Experiment, Task, group_settings
 
 Key = tuple[str, float, str]
@@ -86,9 +86,4 @@ class Store:
 def write_text(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(path, text.encode())

@@ -30,7 +30,6 @@ LABELS = {
     "PRNNRW": "PRNNRW (rho 10)",
     "PRNNRW, tuned": "PRNNRW (rho chosen)",
     "RSC-KDE": "RSC-KDE (pooled scopes, ridge)",
-    "RSC-KDE, literal": "RSC-KDE, literal",
     "RobustSCN": "RobustSCN, no clean rows",
     "oracle": "oracle: RSC-KDE, wrong rows removed",
 }

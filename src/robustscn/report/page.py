@@ -12,7 +12,6 @@ import hashlib
 import html
 import json
 import os
-import tempfile
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..atomic import write_whole
 from .charts import figures_of
 from .columns import Column
 from .points import Points
@@ -64,18 +64,7 @@ def write_report(record: FitRecord, path: str | os.PathLike[str]) -> Path:
     ...     write_report(record, pathlib.Path(folder) / "report.html").name
     'report.html'
     """
-    path = Path(path)
-    page = render(record)
-    handle, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
-    return path
+    return write_whole(path, render(record).encode())
 
 
 def render(record: FitRecord) -> str:
@@ -217,12 +206,6 @@ def _file(name: str) -> str:
 
 def _digest(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _paragraphs(texts: list[str]) -> str:
