@@ -10,11 +10,10 @@ from robustscn.committee import (
     FOLDS,
     Committee,
     batch_sizes,
-    best_round,
+    centred,
     count_rows,
     fold_of_rows,
-    huber_losses,
-    ladder,
+    mean_sizes,
     narrowing,
     not_gross,
 )
@@ -80,7 +79,7 @@ def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
     np.testing.assert_array_equal(found[0], found[1])
 
 
-# -- batches, rungs and rounds ----------------------------------------------------------------
+# -- batches and rounds ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_networks", [1, 3, 4, 5, 16, 30])
@@ -93,50 +92,23 @@ def test_the_last_round_has_as_many_networks_as_asked_for(n_networks, n_rounds):
     assert sum(kept.values()) == n_networks
 
 
-def test_rungs_are_the_gentler_scopes_with_pools_of_one_size(problem):
-    rungs = ladder(recipe(problem))
-    assert [rung.draw.scopes for rung in rungs] == [
-        (0.3, 1.0),
-        (0.3, 1.0, 3.0),
-        (0.3, 1.0, 3.0, 10.0),
-    ]
-    for rung in rungs:
-        assert 40 <= len(rung.draw.scopes) * rung.draw.n_candidates < 40 + len(rung.draw.scopes)
-
-
-def test_steep_scopes_are_kept_for_a_narrow_peak_only():
-    x = np.linspace(0, 1, 300)[:, None]
-    chosen = {}
-    for name, y in {"peak": np.exp(-((60 * (x - 0.5)) ** 2)), "smooth": np.sin(3 * x)}.items():
-        problem = problem_of(x, y)
-        steep = replace(recipe(problem).draw, scopes=(0.3, 1.0, 100.0, 300.0), n_candidates=20)
-        committee = Committee(problem, recipe(problem, draw=steep), 4, 10)
-        committee.build(FIRST_TRUSTED_ROUND, problem.weight)
-        chosen[name] = max(committee.recipe.draw.scopes)
-    assert chosen["peak"] == 300.0
-    assert chosen["smooth"] <= 100.0
-
-
-def test_huber_loss_is_the_literal_one_with_a_common_bend(problem):
+def test_round_losses_are_the_literal_mean_absolute_residuals():
     rng = np.random.default_rng(2)
     weight = rng.uniform(0.5, 2.0, size=240)
-    problem = replace(problem, weight=weight)
-    sets = [rng.normal(size=(240, 1)), 3 * rng.standard_t(2, size=(240, 1))]
+    problem = problem_of(np.zeros((240, 1)), np.zeros((240, 2)), weight)
+    sets = [rng.normal(size=(240, 2)), 3 * rng.standard_t(2, size=(240, 2))]
+    for found, e in zip(mean_sizes(problem, sets), sets, strict=True):
+        literal = sum(w * abs(value) for w, row in zip(weight, e, strict=True) for value in row)
+        assert found == pytest.approx(literal / weight.sum() / 2)
 
-    def scale(e):  # a median of what is within three of it, until it settles
-        now = 1.4826022185056018 * median(np.abs(e[:, 0]), weight)
-        while True:
-            near = np.abs(e[:, 0]) <= 3 * now
-            renewed = 1.4826022185056018 * median(np.abs(e[near, 0]), weight[near])
-            if renewed >= now * (1 - 1e-6):
-                return now
-            now = renewed
 
-    bend = 4 * min(map(scale, sets))
-    for found, e in zip(huber_losses(problem, sets), sets, strict=True):
-        size = np.abs(e[:, 0])
-        loss = np.where(size < bend, size**2, 2 * bend * size - bend**2)
-        assert found == pytest.approx(np.sum(weight * loss) / weight.sum(), rel=1e-6)
+def test_evidence_lies_around_zero_for_each_output():
+    rng = np.random.default_rng(4)
+    weight = rng.uniform(0.5, 2.0, size=240)
+    e = np.column_stack([rng.exponential(size=240), 5.0 - rng.exponential(size=240)])
+    found = centred(problem_of(np.zeros((240, 1)), np.zeros((240, 2)), weight), e)
+    for q in range(2):
+        np.testing.assert_allclose(found[:, q], e[:, q] - median(e[:, q], weight))
 
 
 def median(values, weight):
@@ -150,16 +122,8 @@ def test_rejecting_good_rows_shows_in_the_loss(problem):
     good[::2] *= -1
     rejecting = 0.9 * good
     rejecting[:40] = 2.0
-    fair, unfair = huber_losses(problem, [good, rejecting])
+    fair, unfair = mean_sizes(problem, [good, rejecting])
     assert fair < unfair
-
-
-def test_first_rounds_are_kept_only_of_a_handful_of_rows(problem):
-    losses = [1.0, 2.0, 3.0, 6.0, 5.0, 7.0]
-    assert best_round(problem, losses) == 4
-    few = problem_of(problem.X[:20], problem.y[:20])
-    assert best_round(few, losses) == 0
-    assert best_round(problem, losses[:3]) == 0
 
 
 def test_rows_are_counted_by_weight_and_small_weights_as_rows():

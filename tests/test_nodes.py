@@ -119,6 +119,27 @@ def test_centred_draws_are_steepest_inside_the_box():
     assert np.max(np.abs(pool.weights)) <= 5.0
 
 
+def test_sparse_draws_share_their_scope_among_few_inputs():
+    box = np.stack([np.zeros(16), np.ones(16)])
+    pool = Draw(0, 16, (5.0,), 20_000, centres=box, sparse=True).pool(0, np.zeros((1, 16)))
+    used = pool.weights != 0
+    count = used.sum(axis=0)
+    assert count.min() == 1
+    assert count.max() == 16
+    # A count of k is floor(u) for log-uniform u on [1, 17): it has the mass of [k, k + 1).
+    for k in range(1, 17):
+        assert np.mean(count == k) == pytest.approx(np.log((k + 1) / k) / np.log(17), abs=0.01)
+    np.testing.assert_allclose(used.mean(axis=1), count.mean() / 16, rtol=0.05)  # inputs alike
+    assert np.all(np.abs(pool.weights) <= 5.0 / count)
+    alone = pool.weights[used & (count == 1)]
+    assert np.var(alone) == pytest.approx(25 / 3, rel=0.05)
+    # The steepest point is inside the box, whatever inputs are looked at.
+    highest = np.sum(np.maximum(pool.weights, 0.0), axis=0) + pool.biases
+    lowest = np.sum(np.minimum(pool.weights, 0.0), axis=0) + pool.biases
+    assert np.all(lowest <= 0)
+    assert np.all(highest >= 0)
+
+
 def test_a_network_is_its_hidden_layer_times_output_weights():
     extra = pass_through(3, inputs=True, constant=True, reference=X)
     beta = RNG.normal(size=(8, 2))

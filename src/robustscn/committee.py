@@ -2,14 +2,12 @@
 
 Networks are grown in batches of `FOLDS`; each batch member grows on the rows of all folds but
 one, and every network's output weights are judged by leave-one-out residuals. A row's evidence
-is its mean left-out residual over the networks whose growing it was kept from. Three things
-are chosen by that evidence, on dirty data, none of which can gain by rejecting good rows: the
-Huber loss counts every row, rejected or not.
+is its mean left-out residual over the networks whose growing it was kept from, less the median
+of all rows' own. Two things are chosen on dirty data:
 
-- The ridge of each network: lowest weighted leave-one-out error.
-- How steep nodes may be: at the first trusted round a batch is grown for each rung of a ladder
-  of scopes, and the rung with the lowest loss grows all later networks.
-- The round that is kept.
+- The ridge of each network, by the lowest weighted leave-one-out error.
+- The round that is kept, by the mean absolute evidence. It counts every row, rejected or not:
+  nothing is gained by rejecting good ones.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .rows import Column, Totals, quantile
-from .weighting import distances, trimmed_scales
+from .weighting import distances
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -38,7 +36,7 @@ FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
 
 FEW_ROWS = 40
-"""Below this number no row is kept from a network's growing, and any round may be kept."""
+"""Below this number no row is kept from a network's growing."""
 
 RIDGES = 10.0 ** np.arange(-9.0, 0.5, 0.5)
 """Penalties tried, for each unit of weight and targets of size one."""
@@ -110,37 +108,20 @@ class Committee:
             Left-out residuals.
         """
         weighted = replace(self.problem, weight=weight)
-        count = self.batches.get(number, 0)
         if number == FIRST_TRUSTED_ROUND:
-            self.recipe, self.layers = self._best_rung(weighted, count)
-            self.kept_from = _folds_of(0, count)
-        else:
-            new = _folds_of(len(self.layers), count)
-            self.layers = self.layers + self._grown(weighted, self.recipe, number, new)
-            self.kept_from = self.kept_from + new
+            self.layers, self.kept_from = [], []
+        new = _folds_of(len(self.layers), self.batches.get(number, 0))
+        self.layers = self.layers + self._grown(weighted, number, new)
+        self.kept_from = self.kept_from + new
         tuned, evidence = self._judged(weighted, self.layers, self.kept_from)
         return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
 
     def n_steps(self, number: int) -> int:
         """Return how many blocks of nodes the round adds at most, in all its networks."""
-        networks = self.batches.get(number, 0)
-        if number == FIRST_TRUSTED_ROUND:
-            networks *= len(ladder(self.recipe))
-        return networks * self.recipe.n_steps
+        return self.batches.get(number, 0) * self.recipe.n_steps
 
-    def _best_rung(self, weighted: Problem, count: int) -> tuple[Recipe, list[Grown]]:
-        new = _folds_of(0, count)
-        rungs = ladder(self.recipe)
-        batches = [self._grown(weighted, rung, FIRST_TRUSTED_ROUND, new) for rung in rungs]
-        evidence = [self._judged(weighted, batch, new)[1] for batch in batches]
-        losses = huber_losses(self.problem, evidence)
-        best = int(np.argmin(losses))
-        return rungs[best], batches[best]
-
-    def _grown(
-        self, weighted: Problem, recipe: Recipe, number: int, new: Sequence[int]
-    ) -> list[Grown]:
-        recipes = [replace(recipe, round=100 * number + k) for k in range(len(new))]
+    def _grown(self, weighted: Problem, number: int, new: Sequence[int]) -> list[Grown]:
+        recipes = [replace(self.recipe, round=100 * number + k) for k in range(len(new))]
         grown = partial(_grown_without, weighted, self.folds, self.watch)
         return list(self.each(grown, new, recipes))
 
@@ -149,38 +130,12 @@ class Committee:
     ) -> tuple[list[Tuned], Column]:
         nodes = [layer.nodes for layer in layers]
         tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), nodes))
-        return tuned, _evidence(self.problem, self.folds, tuned, kept_from)
+        left_out = _mean_left_out(self.problem, self.folds, tuned, kept_from)
+        return tuned, centred(self.problem, left_out)
 
 
 def _folds_of(start: int, count: int) -> list[int]:
     return [k % FOLDS for k in range(start, start + count)]
-
-
-def ladder(recipe: Recipe) -> list[Recipe]:
-    """Return recipes with the gentler half of the scopes, one more of them, and all.
-
-    The pool has the same size on each rung.
-    """
-    scopes = tuple(sorted(recipe.draw.scopes))
-    lengths = sorted(
-        {max(1, len(scopes) // 2), min(len(scopes), len(scopes) // 2 + 1), len(scopes)}
-    )
-    total = recipe.draw.n_candidates * len(scopes)
-    return [
-        replace(recipe, draw=replace(recipe.draw, scopes=scopes[:n], n_candidates=-(-total // n)))
-        for n in lengths
-    ]
-
-
-def best_round(problem: Problem, losses: Sequence[float]) -> int:
-    """Return the round with the lowest loss among those that may be kept.
-
-    Networks of the first rounds were grown with every row believed; one that put a node on a
-    wrong row vouches for it. A handful of rows cannot bear so much doubt.
-    """
-    many = len(losses) > FIRST_TRUSTED_ROUND and count_rows(problem) >= FEW_ROWS
-    first = FIRST_TRUSTED_ROUND if many else 0
-    return first + int(np.argmin(losses[first:]))
 
 
 def count_rows(problem: Problem) -> int:
@@ -310,7 +265,7 @@ def _networks(
     )
 
 
-def _evidence(
+def _mean_left_out(
     problem: Problem, folds: Column, tuned: Sequence[Tuned], hidden_from: Sequence[int]
 ) -> Column:
     """Return each row's mean left-out residual over the networks grown without it.
@@ -329,6 +284,22 @@ def _evidence(
 
     columns = [fit.left_out for fit in tuned]
     return problem.rows.map(mean, folds, *columns, width=2 * len(columns))
+
+
+def centred(problem: Problem, residuals: Column) -> Column:
+    """Return residuals less the median of each output.
+
+    Wrong rows that all lie on one side pull every prediction to it. The pull is common to all
+    rows; taken off, rows are judged by how they differ from the others.
+    """
+    rows = problem.rows
+    middles = np.array(
+        [
+            quantile(rows, rows.map(lambda e, q=q: e[:, q], residuals), problem.weight, 0.5)
+            for q in range(problem.y.shape[1])
+        ]
+    )
+    return rows.map(lambda e: e - like(middles, e), residuals)
 
 
 def narrowing(problem: Problem) -> Callable[[int, Column], HostArray]:
@@ -352,8 +323,8 @@ def narrowing(problem: Problem) -> Callable[[int, Column], HostArray]:
     return least_scale
 
 
-def huber_losses(problem: Problem, evidence: Sequence[Column]) -> list[float]:
-    """Return the mean Huber loss of all rows for several sets of residuals.
+def mean_sizes(problem: Problem, evidence: Sequence[Column]) -> list[float]:
+    """Return the mean absolute residual of all rows, for several sets of residuals.
 
     Parameters
     ----------
@@ -365,17 +336,12 @@ def huber_losses(problem: Problem, evidence: Sequence[Column]) -> list[float]:
     Returns
     -------
     list of float
-        Quadratic up to four standard deviations, by the smallest of the sets' own, and linear
-        beyond. The bend is common: a set gains nothing by a wide one.
+        Over rows and outputs. A wrong row adds nearly the same to each; its square would not.
     """
-    rows, weight = problem.rows, problem.weight
-    bend = 4.0 * np.min([trimmed_scales(rows, e, weight) for e in evidence], axis=0)
 
-    def loss(e: Array, w: Array) -> Totals:
+    def sums(e: Array, w: Array) -> Totals:
         xp = namespace(e)
-        near, size = like(bend, e), xp.abs(e)
-        inside = xp.where(size < near, size, near)
-        return xp.sum(w[:, None] * inside * (2.0 * size - inside)), xp.sum(w)
+        return xp.sum(w[:, None] * xp.abs(e)), xp.sum(w)
 
-    totals = [rows.reduce(loss, e, weight) for e in evidence]
+    totals = [problem.rows.reduce(sums, e, problem.weight) for e in evidence]
     return [float(total / count) / problem.y.shape[1] for total, count in totals]

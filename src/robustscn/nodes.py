@@ -162,6 +162,11 @@ class Draw:
         steepest point there, so no candidate is wasted on a place without data.
     activation : str
         See `Nodes`.
+    sparse : bool
+        Whether a candidate looks at some of the inputs only. How many is drawn between one and
+        all, each octave as likely as the next, and the scope is shared out among them: a node
+        of one input may be as steep along it as a node of all is along its own direction.
+        Where few inputs matter, or act by themselves, dense nodes hardly ever meet them.
     """
 
     seed: int
@@ -170,6 +175,7 @@ class Draw:
     n_candidates: int
     centres: HostArray | None = None
     activation: str = "logistic"
+    sparse: bool = False
 
     def pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Iterator[Nodes]:
         """Yield the candidates of one scope after the other, for one place in the network.
@@ -209,11 +215,20 @@ class Draw:
         for scope in self.scopes:
             drawn = rng.uniform(-scope, scope, size=(self.n_features + 1, self.n_candidates))
             weights, biases = drawn[:-1], drawn[-1]
+            if self.sparse:
+                weights = weights * self._shares(rng)
             if self.centres is not None:
                 low, high = self.centres[:, :, None]
                 points = low + rng.uniform(size=weights.shape) * (high - low)
                 biases = -np.sum(weights * points, axis=0)
             yield weights, biases
+
+    def _shares(self, rng: np.random.Generator) -> HostArray:
+        """Return what part of its scope each candidate has for each input; zero for most."""
+        shape = (self.n_features, self.n_candidates)
+        count = np.floor(np.exp(rng.uniform(0.0, np.log(shape[0] + 1.0), size=shape[1])))
+        rank = np.argsort(np.argsort(rng.uniform(size=shape), axis=0), axis=0)
+        return np.where(rank < count, 1.0 / count, 0.0)
 
 
 @dataclass(frozen=True)

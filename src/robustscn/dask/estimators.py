@@ -284,20 +284,20 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
 
     Parameters
     ----------
-    n_networks : int, default=16
+    n_networks : int, default=12
         Networks whose predictions are averaged.
-    max_nodes : int, default=150
+    max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10
         Rounds of reweighting.
     weighting : str or Weighting, default="geman-mcclure"
         How residuals become weights: "geman-mcclure", "kde", "kde-textbook", "huber", "tukey",
         "cauchy", "welsch", "laplace", "student-t", or an object of your own.
-    n_candidates : int, default=20
+    n_candidates : int, default=27
         Candidates drawn for each scope and step.
-    scopes : sequence of float, default=(0.1, 0.3, 1, 3, 10, 30, 100, 300)
-        How steep nodes may be, for inputs scaled to [0, 1]; the gentler half, one more, or all
-        of them are used, whichever errs least on left-out rows.
+    scopes : sequence of float, default=(1, 3, 10, 30, 100, 300)
+        How steep nodes may be, for inputs scaled to [0, 1]; a node's scope is shared out among
+        the inputs that it looks at, of which there may be one or all.
     activation : {"logistic", "tanh", "relu"}, default="logistic"
         Activation of the nodes.
     n_jobs : int or None, default=1
@@ -327,7 +327,7 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     residual_scale_ : array of shape (n_outputs,)
         One robust standard deviation of the residuals.
     error_path_ : array of shape (n_rounds,)
-        Huber loss of the left-out residuals in each round, as a root mean square.
+        Mean absolute left-out residual of all rows in each round.
     growth_path_ : dict of arrays
         `nodes` and the mean of the networks' weighted root mean squared errors at that size:
         `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
@@ -357,12 +357,12 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 16,
-        max_nodes: int = 150,
+        n_networks: int = 12,
+        max_nodes: int = 200,
         n_rounds: int = 10,
         weighting: str | Weighting = "geman-mcclure",
-        n_candidates: int = 20,
-        scopes: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
+        n_candidates: int = 27,
+        scopes: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
         n_jobs: int | None = 1,
         random_state: Any = None,

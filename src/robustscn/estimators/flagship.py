@@ -22,10 +22,9 @@ from .._arrays import Array, like, namespace
 from ..committee import (
     FEW_ROWS,
     Committee,
-    best_round,
     count_rows,
     growth_path,
-    huber_losses,
+    mean_sizes,
     narrowing,
     not_gross,
 )
@@ -44,24 +43,24 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     Several stochastic configuration networks share one set of row weights. A row is judged by
     what networks predict for it that have not seen its target; the same left-out residuals
-    choose the ridge of each network, how steep nodes may be, and the round that is kept.
+    choose the ridge of each network and the round that is kept.
 
     Parameters
     ----------
-    n_networks : int, default=16
+    n_networks : int, default=12
         Networks whose predictions are averaged.
-    max_nodes : int, default=150
+    max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10
         Rounds of reweighting.
     weighting : str or Weighting, default="geman-mcclure"
         How residuals become weights: "geman-mcclure", "kde", "kde-textbook", "huber", "tukey",
         "cauchy", "welsch", "laplace", "student-t", or an object of your own.
-    n_candidates : int, default=20
+    n_candidates : int, default=27
         Candidates drawn for each scope and step.
     scopes : sequence of float, default=(0.1, 0.3, 1, 3, 10, 30, 100, 300)
-        How steep nodes may be, for inputs scaled to [0, 1]; the gentler half, one more, or all
-        of them are used, whichever errs least on left-out rows.
+        How steep nodes may be, for inputs scaled to [0, 1]; a node's scope is shared out among
+        the inputs that it looks at, of which there may be one or all.
     activation : {"logistic", "tanh", "relu"}, default="logistic"
         Activation of the nodes.
     n_jobs : int or None, default=-1
@@ -82,13 +81,14 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     n_rounds_ : int
         The round that was kept.
     expected_ : array of shape (n_samples,) or (n_samples, n_outputs)
-        What networks predict for each row that have not seen its target.
+        What networks predict for each row that have not seen its target, shifted alike for all
+        rows so that as many targets lie above as below.
     residuals_ : array of shape (n_samples,) or (n_samples, n_outputs)
         Targets minus `expected_`: what rows are judged by.
     residual_scale_ : array of shape (n_outputs,)
         One robust standard deviation of the residuals.
     error_path_ : array of shape (n_rounds,)
-        Huber loss of the left-out residuals in each round, as a root mean square.
+        Mean absolute left-out residual of all rows in each round.
     growth_path_ : dict of arrays
         `nodes` and the mean of the networks' weighted root mean squared errors at that size:
         `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
@@ -114,12 +114,12 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 16,
-        max_nodes: int = 150,
+        n_networks: int = 12,
+        max_nodes: int = 200,
         n_rounds: int = 10,
         weighting: str | Weighting = "geman-mcclure",
-        n_candidates: int = 20,
-        scopes: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
+        n_candidates: int = 27,
+        scopes: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
         n_jobs: int | None = -1,
         random_state: Any = None,
@@ -169,14 +169,14 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             each = pool.map if workers > 1 else map
             committee = self._committee(problem, each, watch)
             rounds = list(self._rounds(training, scaling, problem, committee, weighting, watch))
-        losses = huber_losses(problem, [round_.evidence for round_ in rounds])
+        losses = mean_sizes(problem, [round_.evidence for round_ in rounds])
         errors = losses
         if validation is not None:
             errors = [_validation_error(validation, scaling, each.model) for each in rounds]
-        best = best_round(problem, errors)
+        best = int(np.argmin(errors))
         self._keep_round(training, scaling, rounds[best])
         self.n_rounds_ = best + 1
-        self.error_path_ = np.sqrt(losses) * training.scale
+        self.error_path_ = np.array(losses) * training.scale
         nodes, training_error, left_out_error = growth_path(committee.layers).T
         self.growth_path_ = {
             "nodes": nodes.astype(int),
@@ -227,9 +227,10 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                 self.n_candidates,
                 centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
                 activation=self.activation,
+                sparse=True,
             ),
             max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, count_rows(problem) // 2)),
-            block=5,
+            block=10,
             exact=True,
             shortlist=40,
             ridge=1e-6,
