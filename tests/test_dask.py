@@ -20,6 +20,7 @@ from test_rows import VALUES, by_sorting
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
+sizeof = pytest.importorskip("dask.sizeof").sizeof
 
 from robustscn.dask import (  # noqa: E402
     ClusterError,
@@ -30,6 +31,7 @@ from robustscn.dask import (  # noqa: E402
     waiting,
 )
 from robustscn.dask import rows as chunked  # noqa: E402
+from robustscn.dask.chunks import MOST_ROOM, StackChunk, appended, at, empty_stack  # noqa: E402
 
 QUICK = {"n_candidates": 20, "scopes": (1.0, 5.0, 20.0), "scope_order": "pooled"}
 SMALL = {"max_nodes": 6, "block": 3, "random_state": 0} | QUICK
@@ -63,11 +65,9 @@ def put(rows, array):
 
 def got(column):
     """Return a column, or a stack, as an array."""
-    (client,) = {part.client for part in getattr(column, "parts", column.chunks()[0])}
-    chunks = client.gather(column.chunks())
-    return np.concatenate(
-        [np.concatenate(c).T if isinstance(c, list) else c for c in chunks], axis=0
-    )
+    (client,) = {part.client for part in column.parts}
+    made = [at(column.place, chunk) for chunk in client.gather(list(column.parts))]
+    return np.concatenate([chunk[slice(0, chunk.shape[0]), ...] for chunk in made], axis=0)
 
 
 @PARTITIONS
@@ -125,12 +125,12 @@ def test_sweep_gives_what_map_and_reduce_give(client, lengths):
     np.testing.assert_allclose(total, x.sum(axis=0), rtol=1e-13)
 
 
-def test_no_block_of_a_chunk_is_larger_than_asked_for(client):
+def test_no_block_of_a_chunk_is_larger_than_in_memory(client):
     rows = DaskRows(client, (700, 300))
     sizes = rows.map(
         lambda block: np.full(len(block), len(block)),
         put(rows, np.zeros(1000)),
-        width=chunked.BLOCK_BYTES // 80,
+        width=LocalRows(1).block_bytes // 80,
     )
     assert got(sizes).max() == 10
 
@@ -154,19 +154,30 @@ def test_a_stack_keeps_every_version_when_an_older_one_branches(client):
     np.testing.assert_array_equal(got(straight.appended(put(rows, c))), np.hstack([a, b, c]))
 
 
-def test_a_stack_has_few_layers_and_is_read_as_one_array(client):
-    columns = np.random.default_rng(3).normal(size=(5, 70))
+def test_a_stack_is_read_as_one_array(client):
+    columns = np.random.default_rng(3).normal(size=(5, 2 * MOST_ROOM + 6))
     rows = DaskRows(client, (2, 3))
-    stack = rows.stack(put(rows, columns), capacity=1)
+    stack = rows.stack(put(rows, columns), capacity=columns.shape[1])
     assert got(stack).shape == (5, 0)
-    most = 0
-    for k in range(70):
+    for k in range(columns.shape[1]):
         stack = stack.appended(put(rows, columns[:, [k]]))
-        most = max(most, len(stack.layers))
-    assert most <= 70 / chunked.WIDEST_LAYER + 6
     (gram,) = rows.reduce(lambda p: (p.T @ p,), stack, width=70)
     np.testing.assert_allclose(gram, columns.T @ columns, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(got(rows.map(lambda p: p[:, ::7] + 0, stack)), columns[:, ::7])
+
+
+def test_only_the_columns_of_its_version_travel_with_a_chunk_of_a_stack():
+    columns = np.random.default_rng(6).normal(size=(1_000, 3))
+    none = empty_stack(50, (), columns)
+    one, three = appended((), none, columns[:, :1]), appended((), none, columns)
+    sizes = [sizeof(stack) for stack in (none, one, three)]
+    np.testing.assert_allclose(sizes, [0, 8_000, 24_000], atol=100)
+    assert len(pickle.dumps(one)) < 9_000
+    moved = pickle.loads(pickle.dumps(one))
+    longer = appended((), moved, columns[:, 1:])
+    for stack, width in ((moved, 1), (longer, 3), (three, 3)):
+        assert isinstance(stack, StackChunk)
+        np.testing.assert_array_equal(stack[0:1_000, ...], columns[:, :width])
 
 
 def test_filled_takes_the_dtype_of_its_reference(client):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,7 +28,33 @@ KEPT_BYTES = 2**22
 MOST_ROOM = 64
 """Columns that a stack has room for at first; more are found when they come."""
 
+Place = tuple[int, ...]
+"""Where a column is in what a task made."""
+
 _one_at_a_time = Lock()
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A function on its way to the workers, each of which makes it of the bytes only once.
+
+    Parameters
+    ----------
+    pickled : bytes
+        The function with what it has closed over.
+    """
+
+    pickled: bytes
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function."""
+        return _unpickled(self.pickled)
+
+
+@lru_cache(maxsize=32)
+def _unpickled(pickled: bytes) -> Any:
+    return pickle.loads(pickled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,43 +98,50 @@ def _stack_of(columns: HostArray) -> StackChunk:
     return StackChunk(ColumnStack(columns, len(columns), [len(columns) + 1]))
 
 
-def empty_stack(capacity: int, reference: HostArray) -> StackChunk:
+def empty_stack(capacity: int, place: Place, made: Any) -> StackChunk:
     """Return a chunk of a stack without columns, with the rows and dtype of another column."""
+    reference = at(place, made)
     room = np.empty((min(capacity, MOST_ROOM), len(reference)), dtype=reference.dtype)
     return StackChunk(ColumnStack(room, 0, [0]))
 
 
-def appended(stack: StackChunk, columns: HostArray) -> StackChunk:
+def appended(place: Place, stack: StackChunk, made: Any) -> StackChunk:
     """Return the chunk with columns added; the one without them stays as it is."""
     with _one_at_a_time:  # two threads must not take the same place in a buffer
-        return StackChunk(stack.columns.appended(columns))
+        return StackChunk(stack.columns.appended(at(place, made)))
 
 
-def mapped(fn: Callable[..., Any], width: int, *columns: Any) -> Any:
+def at(place: Place, made: Any) -> Any:
+    """Return one of the columns that a task made."""
+    return fold(lambda whole, number: whole[number], place, made)
+
+
+def mapped(fn: Sent, width: int, places: Sequence[Place], *made: Any) -> Any:
     """Return the columns that `fn` makes of a chunk."""
-    return _rows(columns).map(fn, *columns, width=width)
+    rows, columns = _chunk(places, made)
+    return rows.map(fn.function, *columns, width=width)
 
 
-def reduced(
-    fn: Callable[..., Any], width: int, combine: Callable[[Totals, Totals], Totals], *columns: Any
-) -> Totals:
+def reduced(combine: Sent, fn: Sent, width: int, places: Sequence[Place], *made: Any) -> Totals:
     """Return the sums of `fn` over a chunk."""
-    return _rows(columns).reduce(fn, *columns, width=width, combine=combine)
+    rows, columns = _chunk(places, made)
+    return rows.reduce(fn.function, *columns, width=width, combine=combine.function)
 
 
-def swept(fn: Callable[..., Any], width: int, *columns: Any) -> tuple[Any, Totals]:
+def swept(fn: Sent, width: int, places: Sequence[Place], *made: Any) -> tuple[Any, Totals]:
     """Return columns and sums of a chunk."""
-    return _rows(columns).sweep(fn, *columns, width=width)
+    rows, columns = _chunk(places, made)
+    return rows.sweep(fn.function, *columns, width=width)
 
 
-def merged(combine: Callable[[Totals, Totals], Totals], parts: list[Totals]) -> Totals:
+def sums_of(both: tuple[Any, Totals]) -> Totals:
+    """Return the sums of what `swept` gave."""
+    return both[1]
+
+
+def merged(combine: Sent, parts: list[Totals]) -> Totals:
     """Return partial results as one, in their order."""
-    return fold(combine, parts)
-
-
-def item(number: int, made: tuple[Any, ...]) -> Any:
-    """Return one of several things that a task made."""
-    return made[number]
+    return fold(combine.function, parts)
 
 
 def numbered(start: int, length: int) -> HostArray:
@@ -115,14 +149,15 @@ def numbered(start: int, length: int) -> HostArray:
     return np.arange(start, start + length)
 
 
-def taken(numbers: HostArray, *columns: HostArray) -> tuple[HostArray, ...]:
+def taken(places: Sequence[Place], numbers: HostArray, *made: Any) -> tuple[HostArray, ...]:
     """Return some rows of a chunk."""
-    return tuple(np.take(column, numbers, axis=0) for column in columns)
+    return tuple(np.take(at(*one), numbers, axis=0) for one in zip(places, made, strict=True))
 
 
-def _rows(columns: Sequence[Any]) -> LocalRows:
+def _chunk(places: Sequence[Place], made: Sequence[Any]) -> tuple[LocalRows, list[Any]]:
     keep_small_arrays()
-    return LocalRows(columns[0].shape[0])
+    columns = [at(*one) for one in zip(places, made, strict=True)]
+    return LocalRows(columns[0].shape[0]), columns
 
 
 @lru_cache(maxsize=1)

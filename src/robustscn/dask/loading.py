@@ -23,6 +23,7 @@ from distributed import Client, Future
 
 from .._arrays import HostArray
 from ..rows import filled
+from .chunks import at
 from .rows import ChunkedColumn, DaskRows, tasks
 from .waiting import ClusterError, gathered
 
@@ -285,7 +286,10 @@ def shown(column: ChunkedColumn, lengths: Sequence[int]) -> da.Array:
         Made of the tasks that are already done.
     """
     name = f"robustscn-column-{uuid4().hex}"
-    rest, parts = column.shape[1:], iter(column.parts)
+    whole = column.parts
+    if column.place:
+        whole = tasks(whole[0].client, "column", partial(at, column.place), whole)
+    rest, parts = column.shape[1:], iter(whole)
     place = (0,) * len(rest)
     graph: dict[Any, Any] = {
         (name, number, *place): next(parts) if length else np.empty((0, *rest), column.dtype)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from functools import reduce as fold
 from itertools import accumulate
 from typing import Any
 from uuid import uuid4
@@ -20,6 +21,7 @@ from uuid import uuid4
 import array_api_compat.numpy as numpy_namespace
 import numpy as np
 from distributed import Client, Future
+from distributed.protocol.pickle import dumps
 from joblib import effective_n_jobs
 
 from .._arrays import Array, HostArray
@@ -46,11 +48,15 @@ class ChunkedColumn:
         Shape of the whole column.
     dtype : numpy.dtype
         Of its entries.
+    place : tuple of int
+        Where the column is in what a task made: empty if that is the column itself. A task for
+        each of several columns, to take it out, would cost more than it does to carry them on.
     """
 
     parts: tuple[Future, ...]
     shape: tuple[int, ...]
     dtype: Any
+    place: tuple[int, ...] = ()
     device: str = "cpu"
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
@@ -69,7 +75,8 @@ class ChunkedStack(ChunkedColumn):
 
     def appended(self, columns: ChunkedColumn) -> ChunkedStack:
         """Return a stack with the columns added."""
-        parts = self.rows.each_chunk("append", chunks.appended, self.parts, columns.parts)
+        work = partial(chunks.appended, columns.place)
+        parts = self.rows.each_chunk("append", work, self.parts, columns.parts)
         shape = self.shape[0], self.shape[1] + columns.shape[1]
         return ChunkedStack(parts, shape, self.dtype, rows=self.rows)
 
@@ -111,9 +118,7 @@ class DaskRows:
 
     def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any:
         """Return the column, or tuple of columns, that `fn` makes of each block."""
-        self.passes.append(_name(fn))
-        parts = self.each_chunk(_name(fn), partial(chunks.mapped, fn, width), *_parts(columns))
-        return self._columns(parts, _example(fn, columns))
+        return self._columns(self._read(chunks.mapped, fn, columns, width), _example(fn, columns))
 
     def reduce(
         self,
@@ -123,20 +128,19 @@ class DaskRows:
         combine: Callable[[Totals, Totals], Totals] = added,
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
-        self.passes.append(_name(fn))
-        work = partial(chunks.reduced, fn, width, combine)
-        return self._total(self.each_chunk(_name(fn), work, *_parts(columns)), combine)
+        work = partial(chunks.reduced, sent(combine))
+        return self._total(self._read(work, fn, columns, width), combine)
 
     def sweep(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> tuple[Any, Totals]:
         """Return new columns and sums: `fn` gives (column or tuple of columns, tuple of sums)."""
-        self.passes.append(_name(fn))
-        both = self.each_chunk(_name(fn), partial(chunks.swept, fn, width), *_parts(columns))
-        made = self._columns(self._picked(both, 0), _example(fn, columns)[0])
-        return made, self._total(self._picked(both, 1), added)
+        both = self._read(chunks.swept, fn, columns, width)
+        made = self._columns(both, _example(fn, columns)[0], (0,))
+        # The sums alone travel; the columns stay.
+        return made, self._total(self.each_chunk("pick", chunks.sums_of, both), added)
 
     def stack(self, reference: Column, capacity: int) -> ChunkedStack:
         """Return an empty stack of columns with the dtype of `reference`, beside its chunks."""
-        start = partial(chunks.empty_stack, capacity)
+        start = partial(chunks.empty_stack, capacity, reference.place)
         parts = self.each_chunk("stack", start, reference.parts)
         return ChunkedStack(parts, (self.n_rows, 0), reference.dtype, rows=self)
 
@@ -156,34 +160,35 @@ class DaskRows:
             group - start
             for group, start in zip(np.split(numbers[order], first[1:]), starts, strict=True)
         ]
-        chosen = [[parts[i] for i in present] for parts in _parts(columns)]
-        parts = gathered(self.client, self.each_chunk("sample", chunks.taken, wanted, *chosen))
+        chosen = [[column.parts[i] for i in present] for column in columns]
+        work = partial(chunks.taken, _places(columns))
+        parts = gathered(self.client, self.each_chunk("sample", work, wanted, *chosen))
         back = np.argsort(order, kind="stable")
         joined = tuple(np.concatenate(pieces)[back] for pieces in zip(*parts, strict=True))
         return LocalRows(len(numbers), n_threads=effective_n_jobs(-1)), joined
 
-    def _columns(self, parts: tuple[Future, ...], example: Any) -> Any:
-        if not isinstance(example, tuple):
-            return self._column(parts, example)
-        return tuple(
-            self._column(self._picked(parts, number), one) for number, one in enumerate(example)
-        )
+    def _read(
+        self, work: Callable[..., Any], fn: Callable[..., Any], columns: Any, width: int
+    ) -> tuple[Future, ...]:
+        self.passes.append(_name(fn))
+        work = partial(work, sent(fn), width, _places(columns))
+        return self.each_chunk(_name(fn), work, *(column.parts for column in columns))
 
-    def _column(self, parts: tuple[Future, ...], example: Array) -> ChunkedColumn:
-        return ChunkedColumn(parts, (self.n_rows, *example.shape[1:]), example.dtype)
-
-    def _picked(self, parts: tuple[Future, ...], number: int) -> tuple[Future, ...]:
-        # Apart from each other, what is no longer needed can be let go of.
-        return self.each_chunk("pick", partial(chunks.item, number), parts)
+    def _columns(self, parts: tuple[Future, ...], example: Any, place: tuple[int, ...] = ()) -> Any:
+        if isinstance(example, tuple):
+            return tuple(
+                self._columns(parts, one, (*place, number)) for number, one in enumerate(example)
+            )
+        return ChunkedColumn(parts, (self.n_rows, *example.shape[1:]), example.dtype, place)
 
     def _total(
         self, parts: Sequence[Future], combine: Callable[[Totals, Totals], Totals]
     ) -> Totals:
         while len(parts) > FAN_IN:
             groups = [list(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-            parts = self.each_chunk("merge", partial(chunks.merged, combine), groups)
+            parts = self.each_chunk("merge", partial(chunks.merged, sent(combine)), groups)
         # One more task for the last few would cost a round trip, and they are small.
-        return chunks.merged(combine, gathered(self.client, parts))
+        return fold(combine, gathered(self.client, parts))
 
 
 def tasks(client: Client, what: str, fn: Callable[..., Any], *arguments: Any) -> tuple[Future, ...]:
@@ -211,8 +216,13 @@ def tasks(client: Client, what: str, fn: Callable[..., Any], *arguments: Any) ->
         return tuple(client.map(fn, *arguments, key=keys, pure=False))
 
 
-def _parts(columns: Sequence[Column]) -> list[tuple[Future, ...]]:
-    return [column.parts for column in columns]
+def sent(fn: Callable[..., Any]) -> chunks.Sent:
+    """Return a function as it travels: pickled once, not once for each task."""
+    return chunks.Sent(dumps(fn))
+
+
+def _places(columns: Sequence[Column]) -> list[tuple[int, ...]]:
+    return [column.place for column in columns]
 
 
 def _example(fn: Callable[..., Any], columns: Sequence[Column]) -> Any:
