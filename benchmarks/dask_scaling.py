@@ -20,6 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import dask
 import dask.array as da
 import numpy as np
 import psutil
@@ -83,6 +84,8 @@ class Steps:
 @contextmanager
 def two_workers(limit: str) -> Any:
     with (
+        # Not taken for dead while the machine does something else for a while.
+        dask.config.set({"distributed.scheduler.worker-ttl": None}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit=limit, dashboard_address=":0"
         ) as cluster,
@@ -188,7 +191,9 @@ def memory(n_rows: int, nodes: int, chunk: int, limit: str) -> dict[str, Any]:
         watch = Watch(client)
         watch.start()
         model = DaskSCNRegressor(**settings(nodes), client=client)
+        before = cpu_seconds()
         seconds, steps = timed(model, X, y)
+        cpu = cpu_seconds() - before
         watch.done.set()
     return {
         "rows": n_rows,
@@ -199,6 +204,8 @@ def memory(n_rows: int, nodes: int, chunk: int, limit: str) -> dict[str, Any]:
         "inputs_GiB": n_rows * FEATURES * 4 / 2**30,
         "factor_GiB": n_rows * model.n_nodes_ * 4 / 2**30,
         "seconds": seconds,
+        "cpu_seconds": cpu,
+        "passes": model.n_passes_,
         "step_seconds": steps,
         "peak_GiB_of_each_worker": [peak / 2**30 for peak in watch.peak],
         "a_worker_was_killed": watch.gone,
