@@ -142,6 +142,6 @@ def test_workers_do_not_ask_the_system_for_every_small_array(client):
 
 
 def test_the_page_has_the_numbers_of_the_committed_results():
-    measured = runpy.run_path(str(ROOT / "benchmarks" / "dask_scaling.py"))["measured"]
+    measured = runpy.run_path(str(ROOT / "benchmarks" / "dask_model.py"))["measured"]
     page = (ROOT / "docs" / "dask.md").read_text()
     assert measured(page) == page
