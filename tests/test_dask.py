@@ -472,20 +472,21 @@ def restart_a_worker(client):
 
 
 @pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
-def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(client, lose):
+def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(lose):
     X, y, _ = drawn(2_500)
     lengths = (600, 900, 1_000)
     settings = SMALL | {"max_nodes": 6, "n_rounds": 2}
     columns = [in_chunks(array, lengths) for array in (X, y)]
     here = RSCKDERegressor(**settings).fit(X, y)
-    before = set(client.run(os.getpid).values())
-    loser = InTheMiddle(lambda: lose(client))
-    there = DaskRSCKDERegressor(**settings, client=client).set_callbacks(loser).fit(*columns)
-    assert loser.blocks > 2
-    client.wait_for_workers(2, timeout=60)
-    assert set(client.run(os.getpid).values()) != before
-    assert_same(here, there, X, columns[0])
-    assert_rows_judged_alike(here, there, lengths)
+    with cluster() as started, distributed.Client(started) as client:
+        before = set(client.run(os.getpid).values())
+        loser = InTheMiddle(lambda: lose(client))
+        there = DaskRSCKDERegressor(**settings, client=client).set_callbacks(loser).fit(*columns)
+        assert loser.blocks > 2
+        client.wait_for_workers(2, timeout=60)
+        assert set(client.run(os.getpid).values()) != before
+        assert_same(here, there, X, columns[0])
+        assert_rows_judged_alike(here, there, lengths)
 
 
 def bad(array, row, column, value):
@@ -594,6 +595,14 @@ def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
     X, y, _ = drawn(30)
     with pytest.raises(ValueError, match="there is no Dask client: start one"):
         DaskSCNRegressor().fit(in_chunks(X, (30,)), in_chunks(y, (30,)))
+
+
+def test_results_that_are_long_in_coming_are_waited_for(client, monkeypatch):
+    monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.001)  # many looks while they travel
+    for _ in range(3):
+        slow = client.map(lambda n: time.sleep(0.1) or np.full(1_000_000, n), range(4), pure=False)
+        found = waiting.gathered(client, slow)
+        assert [(len(part), part[0]) for part in found] == [(1_000_000, n) for n in range(4)]
 
 
 @pytest.mark.parametrize("ending", ["closed", "restarted", "without workers"])

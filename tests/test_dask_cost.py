@@ -17,6 +17,8 @@ distributed = pytest.importorskip("distributed")
 from robustscn.dask import DaskRobustSCNRegressor, DaskSCNRegressor  # noqa: E402
 from robustscn.dask import rows as chunked  # noqa: E402
 from robustscn.dask.chunks import KEPT_BYTES, keep_small_arrays  # noqa: E402
+from robustscn.dask.loading import loaded  # noqa: E402
+from robustscn.dask.placing import moves  # noqa: E402
 from test_dask import ROBUST, SMALL, cluster, drawn, in_chunks  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
@@ -123,6 +125,45 @@ def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
     while (held := client.cluster.scheduler.tasks) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not held
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_moves_leave_nobody_with_much_more_than_a_fair_share(seed):
+    rng = np.random.default_rng(seed)
+    threads = {"a": 1, "b": int(rng.integers(1, 4)), "c": 1}
+    lengths = rng.integers(0, 100, size=60)
+    homes = rng.choice(list(threads), size=60, p=(0.7, 0.2, 0.1)).tolist()
+    place = homes.copy()
+    for chunk, to in moves(lengths, homes, threads).items():
+        assert to != homes[chunk]
+        place[chunk] = to
+    for worker, n in threads.items():
+        rows = sum(length for length, at in zip(lengths, place, strict=True) if at == worker)
+        assert rows / n <= 1.1 * lengths.sum() / sum(threads.values())
+
+
+def test_what_cannot_be_more_even_stays():
+    assert moves([100, 100, 100, 300], list("aaab"), {"a": 1, "b": 1}) == {}
+    assert moves([100, 100], list("aa"), {"a": 2, "b": 1}) == {}
+    assert moves([500], ["a"], {"a": 1, "b": 1}) == {}
+
+
+def test_a_fit_reads_rows_that_lie_evenly(client):
+    X, y, _ = drawn(800)
+    one = next(iter(client.nthreads()))
+    columns = [
+        client.persist(in_chunks(array, (100,) * 8), workers=[one], allow_other_workers=True)
+        for array in (X, y)
+    ]
+    distributed.wait(columns)
+    rows = loaded(client, *columns)
+    for column in (rows.X, rows.y):
+        distributed.wait(list(column.parts))
+        homes = [homes[0] for homes in client.who_has(list(column.parts)).values()]
+        assert sorted(Counter(homes).values()) == [4, 4]
+        np.testing.assert_array_equal(
+            np.concatenate(client.gather(list(column.parts))), X if column is rows.X else y
+        )
 
 
 def faults_of_small_arrays():

@@ -24,8 +24,9 @@ from distributed import Client, Future
 from .._arrays import HostArray
 from ..rows import filled
 from .chunks import at
+from .placing import moves
 from .rows import ChunkedColumn, DaskRows, tasks
-from .waiting import ClusterError, gathered
+from .waiting import ClusterError, explained, gathered
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ def loaded(client: Client, X: Any, y: Any, sample_weight: Any = None) -> Loaded:
     rows = DaskRows(client, tuple(n for n in lengths if n))
     if not rows.lengths:
         raise ValueError("X has no rows")
+    parts = _evenly(client, parts, lengths)
 
     def column(name: str) -> ChunkedColumn:
         kept = tuple(part for part, n in zip(parts[name], lengths, strict=True) if n)
@@ -252,6 +254,26 @@ def _parts(client: Client, name: str, array: da.Array) -> tuple[Future, ...]:
     """Return the chunks of an array as tasks of the caller's graph."""
     blocks = client.compute(list(array.to_delayed().ravel()))
     return tasks(client, name.replace("_", "-"), np.ascontiguousarray, blocks)
+
+
+def _evenly(
+    client: Client, parts: dict[str, tuple[Future, ...]], lengths: Sequence[int]
+) -> dict[str, tuple[Future, ...]]:
+    """Return the same chunks, some of them on workers that had fewer rows."""
+    with explained(client):
+        threads, found = client.nthreads(), client.who_has(list(parts["X"]))
+    homes = [next(iter(found.get(part.key, ())), "") for part in parts["X"]]
+    if not all(home in threads for home in homes):
+        return parts  # a worker came or went just now: as good a place as any
+    moved = {name: list(futures) for name, futures in parts.items()}
+    for chunk, worker in moves(lengths, homes, threads).items():
+        for name, futures in moved.items():
+            # A wish, no demand: should that worker die, another takes its place.
+            futures[chunk] = client.submit(
+                np.asarray, futures[chunk], key=f"robustscn-{name}-{uuid4().hex}",
+                workers=[worker], allow_other_workers=True,
+            )  # fmt: skip
+    return {name: tuple(futures) for name, futures in moved.items()}
 
 
 def _looked_at(
