@@ -599,10 +599,11 @@ def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
 
 def test_results_that_are_long_in_coming_are_waited_for(client, monkeypatch):
     monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.001)  # many looks while they travel
+    large = client.map(lambda n: np.full(5_000_000, n), range(4), pure=False)
+    distributed.wait(large)
     for _ in range(3):
-        slow = client.map(lambda n: time.sleep(0.1) or np.full(1_000_000, n), range(4), pure=False)
-        found = waiting.gathered(client, slow)
-        assert [(len(part), part[0]) for part in found] == [(1_000_000, n) for n in range(4)]
+        found = waiting.gathered(client, large)
+        assert [(len(part), part[0]) for part in found] == [(5_000_000, n) for n in range(4)]
 
 
 @pytest.mark.parametrize("ending", ["closed", "restarted", "without workers"])
