@@ -157,8 +157,8 @@ def model_lines(costs: dict[str, Any], check: dict[str, Any]) -> list[str]:
     lines += [
         "",
         f"For the first fit above it says {said:.0f} s where {check['two_workers_seconds']:.0f} s "
-        "were measured. It has no network between machines and no disk: rows stay where they are, and "
-        "only sums and the sample travel, but rows that do not fit memory cost their reading.",
+        "were measured. It has no network between machines and no disk: rows stay where they are, "
+        "and only sums and the sample travel, but rows that do not fit memory cost their reading.",
     ]
     return lines
 

@@ -1,6 +1,5 @@
 """What a fit on Dask costs: passes, tasks, and what the cluster keeps; the page that says so."""
 
-import gc
 import platform
 import resource
 import runpy
@@ -118,11 +117,15 @@ def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(clie
 
 
 def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
-    gc.collect()  # models of other tests, which their callbacks refer to
-    model, _ = watched_fit(many_blocks(client), lambda: None)
+    # scikit-learn remembers the callbacks of other tests, and so their models and rows.
+    tasks, before = client.cluster.scheduler.tasks, set(client.cluster.scheduler.tasks)
+    X, y, _ = drawn(sum(LENGTHS), seed=1)
+    model = DaskRobustSCNRegressor(**ROBUST, client=client)
+    model.fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
+    assert set(tasks) - before
     del model
     deadline = time.monotonic() + 30
-    while (held := client.cluster.scheduler.tasks) and time.monotonic() < deadline:
+    while (held := set(tasks) - before) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not held
 
