@@ -2,9 +2,10 @@
 
     overhead   the same fit in memory and on a cluster of two processes
     memory     rows whose columns exceed the workers' memory limit: peak, spilled, restarts
-    model      time against rows, workers and nodes, from the steps of the fit on the cluster
+    costs      what the parts of a fit take on the cluster, for the model in `dask_model.py`
 
-Data are drawn lazily, chunk by chunk, and are the same in all places.
+Data are drawn lazily, chunk by chunk, and are the same in all places. Times want an idle machine,
+for at most five minutes: all of it but `memory`, which takes far longer.
 """
 
 from __future__ import annotations
@@ -12,21 +13,26 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import threading
 import time
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import dask
 import dask.array as da
 import numpy as np
 import psutil
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from robustscn import SCNRegressor
-from robustscn.dask import DaskSCNRegressor
+from robustscn.dask import DaskRows, DaskSCNRegressor
+from robustscn.estimators.scn import recipe_of
+from robustscn.growth import grow
 from robustscn.nodes import Nodes
 from robustscn.rows import LocalRows
 from robustscn.search import pool_sums
@@ -83,6 +89,8 @@ class Steps:
 @contextmanager
 def two_workers(limit: str) -> Any:
     with (
+        # Not taken for dead while the machine does something else for a while.
+        dask.config.set({"distributed.scheduler.worker-ttl": None}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit=limit, dashboard_address=":0"
         ) as cluster,
@@ -105,6 +113,14 @@ def cpu_seconds() -> float:
     return sum(sum(p.cpu_times()[:2]) for p in (own, *own.children(recursive=True)))
 
 
+def persisted(client: Client, n_rows: int, chunk: int) -> list[da.Array]:
+    """Return data that lie on workers which have imported what a fit needs."""
+    X, y = client.persist(list(drawn(n_rows, chunk)))
+    wait([X, y])
+    DaskSCNRegressor(**settings(10), client=client).fit(X[: 2 * chunk], y[: 2 * chunk])
+    return [X, y]
+
+
 def overhead(n_rows: int, nodes: int, chunk: int) -> dict[str, Any]:
     """Return seconds in memory and on two workers, both from data that lie in memory."""
     X, y = drawn(n_rows, chunk)
@@ -115,10 +131,7 @@ def overhead(n_rows: int, nodes: int, chunk: int) -> dict[str, Any]:
     here_cpu = cpu_seconds() - before
     del in_memory
     with two_workers("auto") as client:
-        X, y = client.persist([X, y])
-        client.gather(client.map(len, client.compute(X.to_delayed().ravel().tolist())))
-        # A fit that does not count: workers import what they need once.
-        DaskSCNRegressor(**settings(10), client=client).fit(X[: 2 * chunk], y[: 2 * chunk])
+        X, y = persisted(client, n_rows, chunk)
         there = DaskSCNRegressor(**settings(nodes), client=client)
         before = cpu_seconds()
         there_seconds, there_steps = timed(there, X, y)
@@ -137,6 +150,7 @@ def overhead(n_rows: int, nodes: int, chunk: int) -> dict[str, Any]:
         "two_workers_cpu_seconds": there_cpu,
         "cpu_ratio": there_cpu / here_cpu,
         "passes": there.n_passes_,
+        "blocks": there._passes.count("update"),
         "in_memory_step_seconds": here_steps,
         "two_workers_step_seconds": there_steps,
         "same_nodes": bool(same),
@@ -188,7 +202,9 @@ def memory(n_rows: int, nodes: int, chunk: int, limit: str) -> dict[str, Any]:
         watch = Watch(client)
         watch.start()
         model = DaskSCNRegressor(**settings(nodes), client=client)
+        before = cpu_seconds()
         seconds, steps = timed(model, X, y)
+        cpu = cpu_seconds() - before
         watch.done.set()
     return {
         "rows": n_rows,
@@ -199,6 +215,9 @@ def memory(n_rows: int, nodes: int, chunk: int, limit: str) -> dict[str, Any]:
         "inputs_GiB": n_rows * FEATURES * 4 / 2**30,
         "factor_GiB": n_rows * model.n_nodes_ * 4 / 2**30,
         "seconds": seconds,
+        "cpu_seconds": cpu,
+        "passes": model.n_passes_,
+        "blocks": model._passes.count("update"),
         "step_seconds": steps,
         "peak_GiB_of_each_worker": [peak / 2**30 for peak in watch.peak],
         "a_worker_was_killed": watch.gone,
@@ -206,41 +225,49 @@ def memory(n_rows: int, nodes: int, chunk: int, limit: str) -> dict[str, Any]:
     }
 
 
-def model_of(measured: dict[str, Any]) -> dict[str, Any]:
-    """Return seconds of a block of ten nodes as a + b * nodes before it, and what follows.
+def costs(n_rows: int, nodes: int, chunk: int) -> dict[str, Any]:
+    """Return seconds of each block of nodes, of a pass without work, and of ranking candidates."""
+    with two_workers("auto") as client:
+        X, y = persisted(client, n_rows, chunk)
+        model = DaskSCNRegressor(**settings(nodes), client=client)
+        began = time.perf_counter()
+        training = model._training(X, y, None)
+        start = time.perf_counter() - began
+        blocks, before, began = [], 0, time.perf_counter()
+        for state in grow(training.problem, recipe_of(model, training)):
+            blocks.append({"nodes_before": before, "seconds": time.perf_counter() - began})
+            before, began = len(state.nodes), time.perf_counter()
+        updates = np.flatnonzero(np.array(training.problem.rows.passes) == "update")
+        return {
+            "rows": n_rows,
+            "chunk_rows": chunk,
+            "nodes": before,
+            "passes_of_a_block": int(updates[-1] - updates[-2]),
+            "start_seconds": start,
+            "ranking_seconds": ranking_seconds(),
+            "blocks": blocks,
+            "idle_passes": [idle_pass(client, chunks) for chunks in (2, 8, 32)],
+        }
 
-    Workers share the rows; they do not share the ranking of candidates on a sample, which the
-    client does, taken to be of the largest size and as fast as here, nor the round trips, of
-    20 ms for each of 8 passes of a block.
-    """
-    steps = measured["two_workers_step_seconds"]
-    before = 10.0 * np.arange(len(steps))
-    slope, start = np.polyfit(before, steps, 1) if len(steps) > 1 else (0.0, steps[0])
-    ranking = ranking_seconds()
-    start = max(start - ranking, 0.0)
-    each = 2.0 / measured["rows"]  # worker-seconds for each row
-    cases = []
-    for rows, workers, nodes in (
-        (20_000_000, 2, 100),
-        (100_000_000, 10, 100),
-        (1_000_000_000, 100, 100),
-    ):
-        blocks = np.arange(0, nodes, 10)
-        work = np.sum(start + slope * blocks) * each * rows / workers
-        cases.append(
-            {
-                "rows": rows,
-                "workers": workers,
-                "nodes": nodes,
-                "minutes": float(work + (ranking + 8 * 0.02) * len(blocks)) / 60,
-            }
-        )
+
+def idle_pass(client: Client, chunks: int, times: int = 30) -> dict[str, float]:
+    """Return what a pass costs that has nothing to do: seconds, and processor time outside."""
+    rows = DaskRows(client, (1,) * chunks)
+    column = rows.positions(None)
+    rows.reduce(nothing, column)
+    own = psutil.Process()
+    before, began = sum(own.cpu_times()[:2]), time.perf_counter()
+    for _ in range(times):
+        rows.reduce(nothing, column)
     return {
-        "ranking_seconds": ranking,
-        "block_seconds_at_zero": float(start),
-        "per_node_before": float(slope),
-        "cases": cases,
+        "chunks": chunks,
+        "seconds": (time.perf_counter() - began) / times,
+        "client_and_scheduler_cpu_seconds": (sum(own.cpu_times()[:2]) - before) / times,
     }
+
+
+def nothing(block: Any) -> tuple[Any]:
+    return (block.sum(),)
 
 
 def ranking_seconds() -> float:
@@ -256,29 +283,35 @@ def ranking_seconds() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=["overhead", "memory"])
+    parser.add_argument("parts", nargs="*", default=["overhead", "costs", "memory"])
     parser.add_argument("--rows", type=int, default=4_000_000)
-    parser.add_argument("--nodes", type=int, default=30)
-    parser.add_argument("--chunk", type=int, default=250_000)
+    parser.add_argument("--nodes", type=int, default=50)
+    parser.add_argument("--chunks", type=int, nargs="*", default=[1_000_000, 500_000])
     parser.add_argument("--many-rows", type=int, default=20_000_000)
     parser.add_argument("--many-nodes", type=int, default=100)
+    parser.add_argument("--many-chunk", type=int, default=250_000)
     parser.add_argument("--limit", default="3GiB")
     parser.add_argument("--out", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    report = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
-    report["cores"] = os.cpu_count()
-    report["load_before"] = os.getloadavg()[0]  # near zero where times mean anything
-    if "overhead" in arguments.parts:
-        report["overhead"] = overhead(arguments.rows, arguments.nodes, arguments.chunk)
-        report["model"] = model_of(report["overhead"])
-        print(json.dumps(report, indent=1), flush=True)
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
-    if "memory" in arguments.parts:
-        report["memory"] = memory(
-            arguments.many_rows, arguments.many_nodes, arguments.chunk, arguments.limit
-        )
-        print(json.dumps(report["memory"], indent=1), flush=True)
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    given = parser.parse_args()
+    parts = {
+        "overhead": lambda: [overhead(given.rows, given.nodes, chunk) for chunk in given.chunks],
+        "costs": lambda: costs(given.rows, given.nodes, given.chunks[0]),
+        "memory": lambda: memory(given.many_rows, given.many_nodes, given.many_chunk, given.limit),
+    }
+    for name in given.parts:
+        found = parts[name]()
+        print(json.dumps({name: found}, indent=1), flush=True)
+        report = json.loads(given.out.read_text()) if given.out.exists() else {}
+        report |= {"machine": machine(), name: found}
+        given.out.write_text(json.dumps(report, indent=1) + "\n")
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "dask", "distributed")},
+    }
 
 
 if __name__ == "__main__":

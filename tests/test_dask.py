@@ -20,6 +20,7 @@ from test_rows import VALUES, by_sorting
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
+sizeof = pytest.importorskip("dask.sizeof").sizeof
 
 from robustscn.dask import (  # noqa: E402
     ClusterError,
@@ -30,6 +31,7 @@ from robustscn.dask import (  # noqa: E402
     waiting,
 )
 from robustscn.dask import rows as chunked  # noqa: E402
+from robustscn.dask.chunks import MOST_ROOM, StackChunk, appended, at, empty_stack  # noqa: E402
 
 QUICK = {"n_candidates": 20, "scopes": (1.0, 5.0, 20.0), "scope_order": "pooled"}
 SMALL = {"max_nodes": 6, "block": 3, "random_state": 0} | QUICK
@@ -63,11 +65,9 @@ def put(rows, array):
 
 def got(column):
     """Return a column, or a stack, as an array."""
-    (client,) = {part.client for part in getattr(column, "parts", column.chunks()[0])}
-    chunks = client.gather(column.chunks())
-    return np.concatenate(
-        [np.concatenate(c).T if isinstance(c, list) else c for c in chunks], axis=0
-    )
+    (client,) = {part.client for part in column.parts}
+    made = [at(column.place, chunk) for chunk in client.gather(list(column.parts))]
+    return np.concatenate([chunk[slice(0, chunk.shape[0]), ...] for chunk in made], axis=0)
 
 
 @PARTITIONS
@@ -125,12 +125,12 @@ def test_sweep_gives_what_map_and_reduce_give(client, lengths):
     np.testing.assert_allclose(total, x.sum(axis=0), rtol=1e-13)
 
 
-def test_no_block_of_a_chunk_is_larger_than_asked_for(client):
+def test_no_block_of_a_chunk_is_larger_than_in_memory(client):
     rows = DaskRows(client, (700, 300))
     sizes = rows.map(
         lambda block: np.full(len(block), len(block)),
         put(rows, np.zeros(1000)),
-        width=chunked.BLOCK_BYTES // 80,
+        width=LocalRows(1).block_bytes // 80,
     )
     assert got(sizes).max() == 10
 
@@ -154,19 +154,30 @@ def test_a_stack_keeps_every_version_when_an_older_one_branches(client):
     np.testing.assert_array_equal(got(straight.appended(put(rows, c))), np.hstack([a, b, c]))
 
 
-def test_a_stack_has_few_layers_and_is_read_as_one_array(client):
-    columns = np.random.default_rng(3).normal(size=(5, 70))
+def test_a_stack_is_read_as_one_array(client):
+    columns = np.random.default_rng(3).normal(size=(5, 2 * MOST_ROOM + 6))
     rows = DaskRows(client, (2, 3))
-    stack = rows.stack(put(rows, columns), capacity=1)
+    stack = rows.stack(put(rows, columns), capacity=columns.shape[1])
     assert got(stack).shape == (5, 0)
-    most = 0
-    for k in range(70):
+    for k in range(columns.shape[1]):
         stack = stack.appended(put(rows, columns[:, [k]]))
-        most = max(most, len(stack.layers))
-    assert most <= 70 / chunked.WIDEST_LAYER + 6
     (gram,) = rows.reduce(lambda p: (p.T @ p,), stack, width=70)
     np.testing.assert_allclose(gram, columns.T @ columns, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(got(rows.map(lambda p: p[:, ::7] + 0, stack)), columns[:, ::7])
+
+
+def test_only_the_columns_of_its_version_travel_with_a_chunk_of_a_stack():
+    columns = np.random.default_rng(6).normal(size=(1_000, 3))
+    none = empty_stack(50, (), columns)
+    one, three = appended((), none, columns[:, :1]), appended((), none, columns)
+    sizes = [sizeof(stack) for stack in (none, one, three)]
+    np.testing.assert_allclose(sizes, [0, 8_000, 24_000], atol=100)
+    assert len(pickle.dumps(one)) < 9_000
+    moved = pickle.loads(pickle.dumps(one))
+    longer = appended((), moved, columns[:, 1:])
+    for stack, width in ((moved, 1), (longer, 3), (three, 3)):
+        assert isinstance(stack, StackChunk)
+        np.testing.assert_array_equal(stack[0:1_000, ...], columns[:, :width])
 
 
 def test_filled_takes_the_dtype_of_its_reference(client):
@@ -295,8 +306,9 @@ def test_rsc_kde_weighs_rows_as_in_memory(client, n_outputs):
 ROBUST = {"n_networks": 2, "max_nodes": 5, "n_rounds": 4, "n_candidates": 5, "random_state": 0}
 
 
-def test_the_flagship_judges_rows_as_in_memory(client):
-    X, y, weight = drawn(400)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_the_flagship_judges_rows_as_in_memory(client, n_outputs):
+    X, y, weight = drawn(400, n_outputs)
     lengths = (150, 0, 250)
     here = RobustSCNRegressor(**ROBUST).fit(X, y, weight)
     there = DaskRobustSCNRegressor(**ROBUST, n_jobs=2, client=client)
@@ -318,6 +330,34 @@ def assert_rows_judged_alike(here, there, lengths):
             getattr(there, name).compute(), getattr(here, name), rtol=1e-8, atol=1e-8
         )
     pd.testing.assert_frame_equal(there.outlier_table(), here.outlier_table(), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "more"),
+    [
+        (SCNRegressor, DaskSCNRegressor, {"max_nodes": 9}),
+        (RSCKDERegressor, DaskRSCKDERegressor, {"n_rounds": 3}),
+    ],
+)
+def test_going_on_gives_what_a_longer_fit_in_memory_gives(client, here, there, more):
+    X, y, _ = drawn(300, 2)
+    lengths = (120, 0, 180)
+    columns = [in_chunks(array, lengths) for array in (X, y)]
+    settings = SMALL | {"block": 1} | ({"n_rounds": 1} if "n_rounds" in more else {})
+    model = there(**settings, warm_start=True, client=client).fit(*columns)
+    model.set_params(**more).fit(*columns)
+    assert_same(here(**settings | more).fit(X, y), model, X, columns[0])
+
+
+def test_going_on_with_weights_needs_the_same_chunks(client):
+    X, y, _ = drawn(300)
+    model = DaskRSCKDERegressor(**SMALL, n_rounds=1, warm_start=True, client=client)
+    model.fit(in_chunks(X, (150, 150)), in_chunks(y, (150, 150))).set_params(n_rounds=2)
+    with pytest.raises(ValueError, match="300 rows in 2 chunks, X has 300 rows in 2 chunks or"):
+        model.fit(in_chunks(X, (100, 200)), in_chunks(y, (100, 200)))
+    model.set_params(warm_start=False)
+    model.fit(in_chunks(X, (100, 200)), in_chunks(y, (100, 200)))
+    assert model.inlier_weight_.chunks == ((100, 200),)
 
 
 def test_data_frames_with_unknown_chunks_keep_their_names(client):
@@ -346,45 +386,6 @@ def test_a_fitted_estimator_is_copied_and_saved_without_its_cluster(client):
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.client is None
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-
-
-# ---------------------------------------------------------------- what it costs
-
-
-def test_a_block_of_nodes_costs_the_same_number_of_passes_early_and_late(client):
-    X, y, _ = drawn(300)
-    settings = SMALL | {"tol": 0.0}
-
-    def passes_and_steps(max_nodes):
-        model = DaskSCNRegressor(**settings | {"max_nodes": max_nodes}, client=client)
-        model.fit(in_chunks(X, (100, 200)), in_chunks(y, (100, 200)))
-        return model.n_passes_, len(model.error_path_)
-
-    (few, first), (some, second), (more, last) = (passes_and_steps(n) for n in (3, 6, 15))
-    each = (some - few) / (second - first)
-    assert more - some == each * (last - second)
-    assert each <= 8
-
-
-def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
-    X, y, _ = drawn(300)
-    model = DaskSCNRegressor(**SMALL, client=client).fit(
-        in_chunks(X, (100, 200)), in_chunks(y, (100, 200))
-    )
-    del model
-    deadline = time.monotonic() + 30
-    while (held := _ours_held(client)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not held
-
-
-def _ours_held(client):
-    return [
-        key
-        for keys in client.has_what().values()
-        for key in keys
-        if str(key).startswith("('robustscn")
-    ]
 
 
 # ---------------------------------------------------------------- the command line
@@ -466,17 +467,26 @@ def kill_a_worker(client):
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
 
-def test_a_worker_killed_in_the_middle_of_a_fit_does_not_change_the_answer(client):
+def restart_a_worker(client):
+    client.restart_workers(list(client.nthreads())[:1])
+
+
+@pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
+def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(lose):
     X, y, _ = drawn(2_500)
     lengths = (600, 900, 1_000)
     settings = SMALL | {"max_nodes": 6, "n_rounds": 2}
     columns = [in_chunks(array, lengths) for array in (X, y)]
     here = RSCKDERegressor(**settings).fit(X, y)
-    killer = InTheMiddle(lambda: kill_a_worker(client))
-    there = DaskRSCKDERegressor(**settings, client=client).set_callbacks(killer).fit(*columns)
-    assert killer.blocks > 2
-    assert_same(here, there, X, columns[0])
-    assert_rows_judged_alike(here, there, lengths)
+    with cluster() as started, distributed.Client(started) as client:
+        before = set(client.run(os.getpid).values())
+        loser = InTheMiddle(lambda: lose(client))
+        there = DaskRSCKDERegressor(**settings, client=client).set_callbacks(loser).fit(*columns)
+        assert loser.blocks > 2
+        client.wait_for_workers(2, timeout=60)
+        assert set(client.run(os.getpid).values()) != before
+        assert_same(here, there, X, columns[0])
+        assert_rows_judged_alike(here, there, lengths)
 
 
 def bad(array, row, column, value):
@@ -585,6 +595,15 @@ def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
     X, y, _ = drawn(30)
     with pytest.raises(ValueError, match="there is no Dask client: start one"):
         DaskSCNRegressor().fit(in_chunks(X, (30,)), in_chunks(y, (30,)))
+
+
+def test_results_that_are_long_in_coming_are_waited_for(client, monkeypatch):
+    monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.001)  # many looks while they travel
+    large = client.map(lambda n: np.full(5_000_000, n), range(4), pure=False)
+    distributed.wait(large)
+    for _ in range(3):
+        found = waiting.gathered(client, large)
+        assert [(len(part), part[0]) for part in found] == [(5_000_000, n) for n in range(4)]
 
 
 @pytest.mark.parametrize("ending", ["closed", "restarted", "without workers"])

@@ -23,8 +23,10 @@ from distributed import Client, Future
 
 from .._arrays import HostArray
 from ..rows import filled
+from .chunks import at
+from .placing import moves
 from .rows import ChunkedColumn, DaskRows, tasks
-from .waiting import ClusterError, gathered
+from .waiting import ClusterError, explained, gathered
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ def loaded(client: Client, X: Any, y: Any, sample_weight: Any = None) -> Loaded:
     rows = DaskRows(client, tuple(n for n in lengths if n))
     if not rows.lengths:
         raise ValueError("X has no rows")
+    parts = _evenly(client, parts, lengths)
 
     def column(name: str) -> ChunkedColumn:
         kept = tuple(part for part, n in zip(parts[name], lengths, strict=True) if n)
@@ -253,6 +256,26 @@ def _parts(client: Client, name: str, array: da.Array) -> tuple[Future, ...]:
     return tasks(client, name.replace("_", "-"), np.ascontiguousarray, blocks)
 
 
+def _evenly(
+    client: Client, parts: dict[str, tuple[Future, ...]], lengths: Sequence[int]
+) -> dict[str, tuple[Future, ...]]:
+    """Return the same chunks, some of them on workers that had fewer rows."""
+    with explained(client):
+        threads, found = client.nthreads(), client.who_has(list(parts["X"]))
+    homes = [next(iter(found.get(part.key, ())), "") for part in parts["X"]]
+    if not all(home in threads for home in homes):
+        return parts  # a worker came or went just now: as good a place as any
+    moved = {name: list(futures) for name, futures in parts.items()}
+    for chunk, worker in moves(lengths, homes, threads).items():
+        for name, futures in moved.items():
+            # A wish, no demand: should that worker die, another takes its place.
+            futures[chunk] = client.submit(
+                np.asarray, futures[chunk], key=f"robustscn-{name}-{uuid4().hex}",
+                workers=[worker], allow_other_workers=True,
+            )  # fmt: skip
+    return {name: tuple(futures) for name, futures in moved.items()}
+
+
 def _looked_at(
     client: Client, parts: dict[str, tuple[Future, ...]], names: list[str]
 ) -> list[Look]:
@@ -285,7 +308,10 @@ def shown(column: ChunkedColumn, lengths: Sequence[int]) -> da.Array:
         Made of the tasks that are already done.
     """
     name = f"robustscn-column-{uuid4().hex}"
-    rest, parts = column.shape[1:], iter(column.parts)
+    whole = column.parts
+    if column.place:
+        whole = tasks(whole[0].client, "column", partial(at, column.place), whole)
+    rest, parts = column.shape[1:], iter(whole)
     place = (0,) * len(rest)
     graph: dict[Any, Any] = {
         (name, number, *place): next(parts) if length else np.empty((0, *rest), column.dtype)

@@ -21,21 +21,16 @@ from uuid import uuid4
 import array_api_compat.numpy as numpy_namespace
 import numpy as np
 from distributed import Client, Future
+from distributed.protocol.pickle import dumps
 from joblib import effective_n_jobs
 
 from .._arrays import Array, HostArray
 from ..rows import Column, LocalRows, Rows, Totals, added
+from . import chunks
 from .waiting import explained, gathered
 
 FAN_IN = 8
 """Partial results that one task merges."""
-
-BLOCK_BYTES = 2**17 - 2**12
-"""Bound on a temporary array in a task. Above 128 KiB a worker would give it back to the system
-and ask for it anew each time (MALLOC_TRIM_THRESHOLD_), which takes as long as the work on it."""
-
-WIDEST_LAYER = 32
-"""Columns up to which layers of a stack are joined: more would be copied too often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +48,19 @@ class ChunkedColumn:
         Shape of the whole column.
     dtype : numpy.dtype
         Of its entries.
+    place : tuple of int
+        Where the column is in what a task made: empty if that is the column itself. A task for
+        each of several columns, to take it out, would cost more than it does to carry them on.
     """
 
     parts: tuple[Future, ...]
     shape: tuple[int, ...]
     dtype: Any
+    place: tuple[int, ...] = ()
     device: str = "cpu"
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return numpy_namespace
-
-    def chunks(self) -> list[Any]:
-        """Return what a task is given for each chunk."""
-        return list(self.parts)
 
     def example(self) -> HostArray:
         """Return one row that looks like those of the column."""
@@ -73,57 +68,17 @@ class ChunkedColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkedStack:
-    """Append-only columns of which every shorter version stays valid.
+class ChunkedStack(ChunkedColumn):
+    """Append-only columns of which every shorter version stays valid; see `chunks.StackChunk`."""
 
-    A chunk of it is a list of layers, each with its columns as contiguous rows. New layers are
-    joined with older ones that are not wider, so that their number grows only slowly and no
-    column is copied often.
-
-    Parameters
-    ----------
-    rows : DaskRows
-        Where they live.
-    layers : tuple of ChunkedColumn
-        Layers; the `shape` of each is that of its columns side by side.
-    dtype : numpy.dtype
-        Of the entries.
-    """
-
-    rows: DaskRows
-    layers: tuple[ChunkedColumn, ...]
-    dtype: Any
-    device: str = "cpu"
-
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return numpy_namespace
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self.rows.n_rows, sum(layer.shape[1] for layer in self.layers)
-
-    def chunks(self) -> list[Any]:
-        """Return what a task is given for each chunk."""
-        return [list(parts) for parts in zip(*(layer.parts for layer in self.layers), strict=True)]
-
-    def example(self) -> HostArray:
-        """Return one row that looks like those of the stack."""
-        return np.ones((1, self.shape[1]), dtype=self.dtype)
+    rows: DaskRows = field(kw_only=True)
 
     def appended(self, columns: ChunkedColumn) -> ChunkedStack:
         """Return a stack with the columns added."""
-        older, width = list(self.layers), columns.shape[1]
-        joined: list[ChunkedColumn] = []
-        while older and older[-1].shape[1] <= width <= WIDEST_LAYER - older[-1].shape[1]:
-            joined.insert(0, older.pop())
-            width += joined[0].shape[1]
-        layers = [list(parts) for parts in zip(*(layer.parts for layer in joined), strict=True)]
-        parts = self.rows.each_chunk(
-            "append", _joined, layers or [[] for _ in columns.parts], columns.parts
-        )
-        newest = ChunkedColumn(parts, (self.rows.n_rows, width), self.dtype)
-        return ChunkedStack(self.rows, (*older, newest), self.dtype)
+        work = partial(chunks.appended, columns.place)
+        parts = self.rows.each_chunk("append", work, self.parts, columns.parts)
+        shape = self.shape[0], self.shape[1] + columns.shape[1]
+        return ChunkedStack(parts, shape, self.dtype, rows=self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +118,7 @@ class DaskRows:
 
     def map(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> Any:
         """Return the column, or tuple of columns, that `fn` makes of each block."""
-        self.passes.append(_name(fn))
-        parts = self.each_chunk(_name(fn), partial(_mapped, fn, width), *_chunks(columns))
-        return self._columns(parts, _example(fn, columns))
+        return self._columns(self._read(chunks.mapped, fn, columns, width), _example(fn, columns))
 
     def reduce(
         self,
@@ -175,26 +128,25 @@ class DaskRows:
         combine: Callable[[Totals, Totals], Totals] = added,
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
-        self.passes.append(_name(fn))
-        work = partial(_reduced, fn, width, combine)
-        return self._total(self.each_chunk(_name(fn), work, *_chunks(columns)), combine)
+        work = partial(chunks.reduced, sent(combine))
+        return self._total(self._read(work, fn, columns, width), combine)
 
     def sweep(self, fn: Callable[..., Any], *columns: Column, width: int = 1) -> tuple[Any, Totals]:
         """Return new columns and sums: `fn` gives (column or tuple of columns, tuple of sums)."""
-        self.passes.append(_name(fn))
-        both = self.each_chunk(_name(fn), partial(_swept, fn, width), *_chunks(columns))
-        made = self._columns(self._picked(both, 0), _example(fn, columns)[0])
-        return made, self._total(self._picked(both, 1), added)
+        both = self._read(chunks.swept, fn, columns, width)
+        made = self._columns(both, _example(fn, columns)[0], (0,))
+        # The sums alone travel; the columns stay.
+        return made, self._total(self.each_chunk("pick", chunks.sums_of, both), added)
 
-    def stack(self, reference: Column, capacity: int) -> ChunkedStack:  # noqa: ARG002
-        """Return an empty stack of columns with the dtype of `reference`."""
-        empty = self.each_chunk("stack", partial(_empty_layer, reference.dtype), self.lengths)
-        layer = ChunkedColumn(empty, (self.n_rows, 0), reference.dtype)
-        return ChunkedStack(self, (layer,), reference.dtype)
+    def stack(self, reference: Column, capacity: int) -> ChunkedStack:
+        """Return an empty stack of columns with the dtype of `reference`, beside its chunks."""
+        start = partial(chunks.empty_stack, capacity, reference.place)
+        parts = self.each_chunk("stack", start, reference.parts)
+        return ChunkedStack(parts, (self.n_rows, 0), reference.dtype, rows=self)
 
     def positions(self, reference: Column) -> Column:  # noqa: ARG002
         """Return the rows' numbers, from zero."""
-        parts = self.each_chunk("positions", _numbered, self.starts, self.lengths)
+        parts = self.each_chunk("positions", chunks.numbered, self.starts, self.lengths)
         return ChunkedColumn(parts, (self.n_rows,), np.dtype(np.int64))
 
     def some(self, numbers: HostArray, *columns: Column) -> tuple[Rows, tuple[Column, ...]]:
@@ -208,34 +160,35 @@ class DaskRows:
             group - start
             for group, start in zip(np.split(numbers[order], first[1:]), starts, strict=True)
         ]
-        chosen = [[chunks[i] for i in present] for chunks in _chunks(columns)]
-        parts = gathered(self.client, self.each_chunk("sample", _taken, wanted, *chosen))
+        chosen = [[column.parts[i] for i in present] for column in columns]
+        work = partial(chunks.taken, _places(columns))
+        parts = gathered(self.client, self.each_chunk("sample", work, wanted, *chosen))
         back = np.argsort(order, kind="stable")
         joined = tuple(np.concatenate(pieces)[back] for pieces in zip(*parts, strict=True))
         return LocalRows(len(numbers), n_threads=effective_n_jobs(-1)), joined
 
-    def _columns(self, parts: tuple[Future, ...], example: Any) -> Any:
-        if not isinstance(example, tuple):
-            return self._column(parts, example)
-        return tuple(
-            self._column(self._picked(parts, number), one) for number, one in enumerate(example)
-        )
+    def _read(
+        self, work: Callable[..., Any], fn: Callable[..., Any], columns: Any, width: int
+    ) -> tuple[Future, ...]:
+        self.passes.append(_name(fn))
+        work = partial(work, sent(fn), width, _places(columns))
+        return self.each_chunk(_name(fn), work, *(column.parts for column in columns))
 
-    def _column(self, parts: tuple[Future, ...], example: Array) -> ChunkedColumn:
-        return ChunkedColumn(parts, (self.n_rows, *example.shape[1:]), example.dtype)
-
-    def _picked(self, parts: tuple[Future, ...], number: int) -> tuple[Future, ...]:
-        # Apart from each other, what is no longer needed can be let go of.
-        return self.each_chunk("pick", partial(_item, number), parts)
+    def _columns(self, parts: tuple[Future, ...], example: Any, place: tuple[int, ...] = ()) -> Any:
+        if isinstance(example, tuple):
+            return tuple(
+                self._columns(parts, one, (*place, number)) for number, one in enumerate(example)
+            )
+        return ChunkedColumn(parts, (self.n_rows, *example.shape[1:]), example.dtype, place)
 
     def _total(
         self, parts: Sequence[Future], combine: Callable[[Totals, Totals], Totals]
     ) -> Totals:
         while len(parts) > FAN_IN:
             groups = [list(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-            parts = self.each_chunk("merge", partial(_merged, combine), groups)
+            parts = self.each_chunk("merge", partial(chunks.merged, sent(combine)), groups)
         # One more task for the last few would cost a round trip, and they are small.
-        return _merged(combine, gathered(self.client, parts))
+        return fold(combine, gathered(self.client, parts))
 
 
 def tasks(client: Client, what: str, fn: Callable[..., Any], *arguments: Any) -> tuple[Future, ...]:
@@ -263,8 +216,13 @@ def tasks(client: Client, what: str, fn: Callable[..., Any], *arguments: Any) ->
         return tuple(client.map(fn, *arguments, key=keys, pure=False))
 
 
-def _chunks(columns: Sequence[Column]) -> list[list[Any]]:
-    return [column.chunks() for column in columns]
+def sent(fn: Callable[..., Any]) -> chunks.Sent:
+    """Return a function as it travels: pickled once, not once for each task."""
+    return chunks.Sent(dumps(fn))
+
+
+def _places(columns: Sequence[Column]) -> list[tuple[int, ...]]:
+    return [column.place for column in columns]
 
 
 def _example(fn: Callable[..., Any], columns: Sequence[Column]) -> Any:
@@ -276,75 +234,3 @@ def _example(fn: Callable[..., Any], columns: Sequence[Column]) -> Any:
 def _name(fn: Callable[..., Any]) -> str:
     name = getattr(fn, "__name__", "rows").strip("_").replace("_", "-")
     return name if name.replace("-", "").isalpha() else "rows"
-
-
-# What follows runs on the workers.
-
-
-@dataclass(frozen=True)
-class _Layers:
-    """Layers of a stack that are read as one array, block by block."""
-
-    layers: list[HostArray]
-
-    @property
-    def dtype(self) -> Any:
-        return self.layers[0].dtype
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.layers[0].shape[1], sum(len(layer) for layer in self.layers)
-
-    def __getitem__(self, place: tuple[slice, Any]) -> HostArray:
-        return np.concatenate([layer[:, place[0]] for layer in self.layers]).T
-
-
-def _local(chunks: Sequence[Any]) -> tuple[LocalRows, list[Any]]:
-    columns = [_Layers(chunk) if isinstance(chunk, list) else chunk for chunk in chunks]
-    itemsize = max(column.dtype.itemsize for column in columns)
-    # LocalRows reckons with eight bytes for each number.
-    return LocalRows(columns[0].shape[0], BLOCK_BYTES * 8 // itemsize), columns
-
-
-def _mapped(fn: Callable[..., Any], width: int, *chunks: Any) -> Any:
-    rows, columns = _local(chunks)
-    return rows.map(fn, *columns, width=width)
-
-
-def _reduced(
-    fn: Callable[..., Any], width: int, combine: Callable[[Totals, Totals], Totals], *chunks: Any
-) -> Totals:
-    rows, columns = _local(chunks)
-    return rows.reduce(fn, *columns, width=width, combine=combine)
-
-
-def _swept(fn: Callable[..., Any], width: int, *chunks: Any) -> tuple[Any, Totals]:
-    rows, columns = _local(chunks)
-    return rows.sweep(fn, *columns, width=width)
-
-
-def _merged(combine: Callable[[Totals, Totals], Totals], parts: list[Totals]) -> Totals:
-    return fold(combine, parts)
-
-
-def _item(number: int, made: tuple[Any, ...]) -> Any:
-    return made[number]
-
-
-def _empty_layer(dtype: Any, n_rows: int) -> HostArray:
-    return np.empty((0, n_rows), dtype=dtype)
-
-
-def _joined(layers: list[HostArray], columns: HostArray) -> HostArray:
-    # Without room given, NumPy would lay the result out as it finds `columns`.
-    width = sum(len(layer) for layer in layers) + columns.shape[1]
-    room = np.empty((width, columns.shape[0]), dtype=columns.dtype)
-    return np.concatenate([*layers, columns.T], out=room)
-
-
-def _numbered(start: int, length: int) -> HostArray:
-    return np.arange(start, start + length)
-
-
-def _taken(numbers: HostArray, *chunks: HostArray) -> tuple[HostArray, ...]:
-    return tuple(np.take(chunk, numbers, axis=0) for chunk in chunks)

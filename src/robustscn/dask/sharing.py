@@ -59,10 +59,21 @@ class DaskMixin(NetworkRegressor):
         if rows.weight_range[1] == 0:
             raise ValueError("all sample weights are zero: there is no row to learn from")
         check_weight_range(*rows.weight_range)
-        if hasattr(self, "_last_round") and self._lengths != rows.lengths:
-            del self._last_round  # the weights it holds lie beside other rows
+        self._check_chunks(rows.lengths)
         self._lengths, self._passes = rows.lengths, rows.rows.passes
         return training_of(rows.rows, rows.X, rows.y, rows.weight)
+
+    def _check_chunks(self, lengths: tuple[int, ...]) -> None:
+        """Raise where learned weights, which lie beside rows, would lie beside other rows."""
+        if not hasattr(self, "_last_round") or self._lengths == lengths:
+            return
+        if getattr(self, "warm_start", False):
+            raise ValueError(
+                f"warm_start goes on from the weights of {sum(self._lengths)} rows in "
+                f"{len(self._lengths)} chunks, X has {sum(lengths)} rows in {len(lengths)} chunks "
+                "or chunks of other lengths: use the same chunks, or warm_start=False"
+            )
+        del self._last_round
 
     @property
     def n_passes_(self) -> int:

@@ -80,10 +80,15 @@ def gathered(client: Client, futures: Sequence[Future]) -> list[Any]:
         return _patiently(client, list(futures))
 
 
+Found = tuple[BaseException | None, list[Any]]
+"""The first error there is, or all results."""
+
+
 def _patiently(client: Client, futures: list[Future]) -> list[Any]:
-    seconds, alone_since = LOOK_SECONDS, None
+    alone_since = None
+    work = client.sync(_begun, client, futures)
     while True:
-        found = client.sync(_looked_for, client, futures, seconds)
+        found = client.sync(_looked_at, work, LOOK_SECONDS)
         if found is not None:
             error, results = found
             if error is not None:
@@ -91,32 +96,32 @@ def _patiently(client: Client, futures: list[Future]) -> list[Any]:
             return results
         missing = _missing(client)
         if missing is None:
-            # Longer each time, lest results that take long to come never do.
-            seconds, alone_since = min(2 * seconds, LONELY_SECONDS), None
+            alone_since = None
             continue
         alone_since = alone_since or monotonic()
         if client.status == "closed" or monotonic() - alone_since > LONELY_SECONDS:
+            work.get_loop().call_soon_threadsafe(work.cancel)
             raise ClusterError(f"{missing}: start it again and fit again")
 
 
-async def _looked_for(
-    client: Client, futures: list[Future], seconds: float
-) -> tuple[BaseException | None, list[Any]] | None:
+async def _begun(client: Client, futures: list[Future]) -> asyncio.Task[Found]:
+    return asyncio.ensure_future(_results(client, futures))
+
+
+async def _looked_at(work: asyncio.Task[Found], seconds: float) -> Found | None:
     """Return what there is after some seconds, None if nothing.
 
     No timeout is raised: an exception would hold on to the columns of the pass that waits, and
-    so to memory on the workers, until the collector of cycles comes by.
+    so to memory on the workers, until the collector of cycles comes by. Nor is the work ended
+    to be begun again: a client lets one request wait for another, which would end with it.
     """
-    work = asyncio.ensure_future(_results(client, futures))
     finished, _ = await asyncio.wait([work], timeout=seconds)
     if not finished:
-        work.cancel()
         return None
-    return work.result()
+    return (CancelledError("the client was closed"), []) if work.cancelled() else work.result()
 
 
-async def _results(client: Client, futures: list[Future]) -> tuple[BaseException | None, list[Any]]:
-    """Return the first error there is, or all results."""
+async def _results(client: Client, futures: list[Future]) -> Found:
     for future in futures:
         error = await future.exception()
         if error is not None:

@@ -1,0 +1,191 @@
+"""What a fit on Dask costs: passes, tasks, and what the cluster keeps; the page that says so."""
+
+import platform
+import resource
+import runpy
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+from robustscn.dask import DaskRobustSCNRegressor, DaskSCNRegressor  # noqa: E402
+from robustscn.dask import rows as chunked  # noqa: E402
+from robustscn.dask.chunks import KEPT_BYTES, keep_small_arrays  # noqa: E402
+from robustscn.dask.loading import loaded  # noqa: E402
+from robustscn.dask.placing import moves  # noqa: E402
+from test_dask import ROBUST, SMALL, cluster, drawn, in_chunks  # noqa: E402
+
+ROOT = Path(__file__).parent.parent
+LENGTHS = (100,) * 10
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster() as started, distributed.Client(started) as connected:
+        yield connected
+
+
+class AtEachBlock:
+    """A callback that notes something whenever a block of nodes is complete."""
+
+    def __init__(self, look):
+        self.look, self.seen = look, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name == "nodes":
+            self.seen.append(self.look())
+
+
+def watched_fit(model, look):
+    X, y, _ = drawn(sum(LENGTHS))
+    blocks = AtEachBlock(look)
+    model.set_callbacks(blocks).fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
+    assert len(blocks.seen) >= 5
+    return model, blocks.seen
+
+
+def many_blocks(client):
+    return DaskSCNRegressor(**SMALL | {"max_nodes": 20, "tol": 0.0}, client=client)
+
+
+@pytest.fixture
+def submitted(monkeypatch):
+    """Count tasks by what they are for."""
+    counts, tasks = Counter(), chunked.tasks
+
+    def counted(client, what, fn, *arguments):
+        counts[what] += len(arguments[0])
+        return tasks(client, what, fn, *arguments)
+
+    monkeypatch.setattr(chunked, "tasks", counted)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("make", "passes"),
+    [
+        (many_blocks, 8),
+        (lambda client: DaskRobustSCNRegressor(
+            **ROBUST | {"n_networks": 1, "max_nodes": 30, "n_rounds": 1}, client=client), 8),
+    ],
+    ids=["scn", "flagship"],
+)  # fmt: skip
+def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted, make, passes):
+    model = make(client)
+    _, seen = watched_fit(model, lambda: (len(model._passes), submitted.copy()))
+    found = set()
+    for (before, less), (after, more) in pairwise(seen):
+        # Where a block has fewer nodes than asked for, several come before the next look.
+        blocks, rest = divmod(after - before, passes)
+        assert rest == 0
+        found.add(tuple((what, tasks / blocks) for what, tasks in sorted((more - less).items())))
+    ((*tasks,),) = found
+    # One for each chunk and pass, besides: sums of two passes taken out, columns put in a stack.
+    alone = sum(count for what, count in tasks if what != "merge")
+    assert alone == (passes + 3) * len(LENGTHS)
+
+
+def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(client):
+    scheduler = client.cluster.scheduler
+
+    def remembered():
+        """Return the fewest tasks in half a second: those no longer needed go a little later."""
+        least, until = len(scheduler.tasks), time.monotonic() + 0.5
+        while time.monotonic() < until:
+            least = min(least, len(scheduler.tasks))
+            time.sleep(0.01)
+        return least
+
+    model = many_blocks(client)
+    _, seen = watched_fit(model, lambda: (len(model._passes), remembered()))
+    for (before, less), (after, more) in pairwise(seen):
+        assert more - less == 4 * len(LENGTHS) * (after - before) / 8
+
+
+def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
+    # scikit-learn remembers the callbacks of other tests, and so their models and rows.
+    tasks, before = client.cluster.scheduler.tasks, set(client.cluster.scheduler.tasks)
+    X, y, _ = drawn(sum(LENGTHS), seed=1)
+    model = DaskRobustSCNRegressor(**ROBUST, client=client)
+    model.fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
+    assert set(tasks) - before
+    del model
+    deadline = time.monotonic() + 30
+    while (held := set(tasks) - before) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not held
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_moves_leave_nobody_with_much_more_than_a_fair_share(seed):
+    rng = np.random.default_rng(seed)
+    threads = {"a": 1, "b": int(rng.integers(1, 4)), "c": 1}
+    lengths = rng.integers(0, 100, size=60)
+    homes = rng.choice(list(threads), size=60, p=(0.7, 0.2, 0.1)).tolist()
+    place = homes.copy()
+    for chunk, to in moves(lengths, homes, threads).items():
+        assert to != homes[chunk]
+        place[chunk] = to
+    for worker, n in threads.items():
+        rows = sum(length for length, at in zip(lengths, place, strict=True) if at == worker)
+        assert rows / n <= 1.1 * lengths.sum() / sum(threads.values())
+
+
+def test_what_cannot_be_more_even_stays():
+    assert moves([100, 100, 100, 300], list("aaab"), {"a": 1, "b": 1}) == {}
+    assert moves([100, 100], list("aa"), {"a": 2, "b": 1}) == {}
+    assert moves([500], ["a"], {"a": 1, "b": 1}) == {}
+
+
+def test_a_fit_reads_rows_that_lie_evenly(client):
+    X, y, _ = drawn(800)
+    one = next(iter(client.nthreads()))
+    columns = [
+        client.persist(in_chunks(array, (100,) * 8), workers=[one], allow_other_workers=True)
+        for array in (X, y)
+    ]
+    distributed.wait(columns)
+    rows = loaded(client, *columns)
+    for column in (rows.X, rows.y):
+        distributed.wait(list(column.parts))
+        homes = [homes[0] for homes in client.who_has(list(column.parts)).values()]
+        assert sorted(Counter(homes).values()) == [4, 4]
+        np.testing.assert_array_equal(
+            np.concatenate(client.gather(list(column.parts))), X if column is rows.X else y
+        )
+
+
+def faults_of_small_arrays():
+    keep_small_arrays()
+    np.ones(KEPT_BYTES // 16)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        np.ones(KEPT_BYTES // 16)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the GNU allocator's")
+def test_workers_do_not_ask_the_system_for_every_small_array(client):
+    pages = KEPT_BYTES // 2 // resource.getpagesize()
+    for faults in client.run(faults_of_small_arrays).values():
+        assert faults < 5 * pages  # asked for anew, they would be fifty times as many
+
+
+def test_the_page_has_the_numbers_of_the_committed_results():
+    measured = runpy.run_path(str(ROOT / "benchmarks" / "dask_model.py"))["measured"]
+    page = (ROOT / "docs" / "dask.md").read_text()
+    assert measured(page) == page
