@@ -192,6 +192,54 @@ def appended(
     )
 
 
+def reweighted(
+    rows: Rows, weight: Column, fit: Orthogonal, ridge: float
+) -> tuple[HostArray, Column] | None:
+    """Return output weights and residuals of the same nodes under other weights.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    weight : column of shape (n_rows,)
+        The new weights.
+    fit : Orthogonal
+        Least squares under the old ones.
+    ridge : float
+        Penalty on the squared output weights; none where the old fit had none.
+
+    Returns
+    -------
+    None or (array of shape (n_nodes, n_outputs), column of shape (n_rows, n_outputs))
+        P' W P is no longer the identity, but far better conditioned than H' W H: its Cholesky
+        factor loses few digits, and only of the change in the coefficients. None where the
+        weights have left next to nothing of some direction.
+    """
+    n_nodes = fit.triangle.shape[0]
+
+    def sums(p: Array, w: Array, e: Array) -> tuple[Array, ...]:
+        root = namespace(w).sqrt(w)[:, None]
+        p = p * root
+        return p.T @ p, p.T @ (e * root)
+
+    gram, dots = rows.reduce(sums, fit.basis, weight, fit.residuals, width=n_nodes)
+    penalised = ridge / fit.ridge if fit.ridge > 0 else 0.0
+    gram = gram + penalised * (fit.ridge_basis.T @ fit.ridge_basis)
+    dots = dots + penalised * (fit.ridge_basis.T @ fit.ridge_residuals)
+    whitening = _whitening(gram, 1e4 * eps(fit.residuals) * np.diagonal(gram))
+    if whitening is None:
+        return None
+    inverse, _ = whitening
+    change = inverse @ (inverse.T @ dots)
+
+    def rest(p: Array, e: Array) -> Array:
+        return e - p @ like(change, p)
+
+    residuals = rows.map(rest, fit.basis, fit.residuals, width=n_nodes)
+    changed = replace(fit, coefficients=fit.coefficients + change)
+    return changed.output_weights, residuals
+
+
 def _bordered(triangle: HostArray, above: HostArray, corner: HostArray) -> HostArray:
     """Return the upper triangular matrix with columns added."""
     k, new = above.shape
