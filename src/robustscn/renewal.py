@@ -120,8 +120,10 @@ def growing_pays(problem: Problem, recipe: Recipe, nodes: Nodes) -> bool:
 
 def _rows_of(problem: Problem, numbers: HostArray) -> Problem:
     rows, (X, y, weight) = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
-    sketch = None if problem.sketch is None else sketch_of(rows, X)
-    return Problem(rows, X, y, weight, sketch)
+    if problem.sketch is None:
+        return Problem(rows, X, y, weight)
+    # All of these few rows are the sample that candidates race on.
+    return Problem(rows, X, y, weight, replace(sketch_of(rows, X), numbers=np.arange(rows.n_rows)))
 
 
 def _squared_errors(problem: Problem, nodes: Nodes, output_weights: HostArray) -> HostArray:

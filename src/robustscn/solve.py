@@ -107,7 +107,14 @@ def no_nodes(rows: Rows, y: Column, *, capacity: int, ridge: float = 0.0) -> Ort
 
 
 def appended(
-    rows: Rows, X: Column, weight: Column, fit: Orthogonal, nodes: Nodes
+    rows: Rows,
+    X: Column,
+    weight: Column,
+    fit: Orthogonal,
+    nodes: Nodes,
+    *,
+    overlaps: HostArray | None = None,
+    squares: HostArray | None = None,
 ) -> Orthogonal | None:
     """Return the fit with a block of nodes added.
 
@@ -121,13 +128,15 @@ def appended(
         The fit so far.
     nodes : Nodes
         New nodes.
+    overlaps, squares : arrays of shape (n_nodes, n_new) and (n_new,), or None
+        P' W h and h' W h of the new nodes, where an earlier reading of the rows has found both.
 
     Returns
     -------
     Orthogonal or None
         Least squares over all nodes; None if a new node is, to rounding, a combination of the
         network's, or nodes of the block are so of each other, to the square root of rounding.
-        The basis is read three times, whatever the number of new nodes.
+        The basis is read three times at most, whatever the number of new nodes.
     """
     k, new = fit.triangle.shape[0], len(nodes)
     ridge_basis = np.vstack([fit.ridge_basis, np.zeros((new, k))])
@@ -138,7 +147,9 @@ def appended(
         weighted = h * w[:, None]
         return p.T @ weighted, namespace(h).sum(h * weighted, axis=0)
 
-    first, squares = rows.reduce(overlap, X, weight, fit.basis, width=k + new)
+    if overlaps is None or squares is None:
+        overlaps, squares = rows.reduce(overlap, X, weight, fit.basis, width=k + new)
+    first = overlaps
     low = low - ridge_basis @ first
 
     def project(x: Array, w: Array, p: Array) -> tuple[Array, Totals]:
