@@ -38,6 +38,9 @@ from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, wind
 Coarse = tuple[Rows, Column, Column, Column]
 """Rows to rank candidates by: where they live, inputs, residuals, weights."""
 
+WORTH = 0.05
+"""Share of the gain of a raced block's first node that the others must have at their turn."""
+
 CONTRACTIONS = (0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
 
@@ -189,7 +192,7 @@ def empty(problem: Problem, recipe: Recipe) -> State:
         else Fixed(np.zeros((0, y.shape[1])), y)
     )
     track = None
-    if recipe.block > 1 and problem.sketch is not None:
+    if recipe.block > 1:
         track = track_of(
             problem.rows,
             problem.X,
@@ -366,6 +369,7 @@ def _raced(
         size,
         exact=recipe.exact,
         least_remainder=least_remainder(problem.y),
+        worth=WORTH,
     )
     if not taken:
         return None
@@ -393,6 +397,13 @@ def _chosen(
         # Bounds may all be too small where the exact decrease is not.
         gain = _coarse_gains(coarse, pool).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
+    elif size > 1 and len(pool) > 8 * size:
+        # Inner products between all candidates would take most of the time.
+        sums, _ = pool_sums_exact(
+            rows, X, e, weight, pool, *_basis(problem, state.fit), between=False
+        )
+        gain = gains(sums).sum(axis=0)
+        pool = pool.take(np.argsort(-gain, kind="stable")[: 8 * size])
     sums, gram = pool_sums_exact(
         rows, X, e, weight, pool, *_basis(problem, state.fit), between=size > 1
     )

@@ -15,13 +15,16 @@ import numpy as np
 
 from ._arrays import Array, HostArray, eps, namespace
 from .nodes import Nodes
-from .rows import Column, Rows
+from .rows import Column, Rows, spread
 from .search import chosen_block, gains, pool_sums, pool_sums_exact
-from .sketch import UNSAMPLED_ROWS, Sketch
+from .sketch import Sketch
 from .solve import Orthogonal, appended, no_nodes
 
-TRACK_ROWS = 2**16
-"""Rows that candidates race on at most."""
+RACED_ROWS = 2**13
+"""Blocks are chosen by all rows where these are no more."""
+
+FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**16
+"""Bounds on the rows that candidates race on; in between, a quarter of all."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def track_of(
     X: Column,
     y: Column,
     weight: Column,
-    sketch: Sketch,
+    sketch: Sketch | None,
     *,
     capacity: int,
     ridge: float,
@@ -136,8 +139,9 @@ def track_of(
         Where all rows live.
     X, y, weight : columns
         Their inputs, targets and weights.
-    sketch : Sketch
-        What candidates are ranked by.
+    sketch : Sketch or None
+        What single candidates are ranked by, by the same rows. Float64 without a sketch is
+        beyond what float32 can hold.
     capacity : int
         Nodes there will be at most.
     ridge : float
@@ -149,14 +153,19 @@ def track_of(
     Returns
     -------
     Track or None
-        With the first rows of the sketch's sample.
+        With rows that are spread over all.
     """
-    if sketch.numbers is None:
+    xp = namespace(X)
+    if rows.n_rows <= RACED_ROWS or (sketch is None and xp.float64 == X.dtype):
         return None
-    numbers = sketch.numbers[: min(TRACK_ROWS, max(UNSAMPLED_ROWS, rows.n_rows // 4))]
+    count = int(np.clip(rows.n_rows // 4, FEWEST_ON_TRACK, MOST_ON_TRACK))
+    if sketch is None or sketch.numbers is None:
+        numbers = spread(rows.n_rows, count)
+    else:
+        numbers = sketch.numbers[:count]
     few, (x, t, w) = rows.some(numbers, X, y, weight)
     if not exact:
-        x = sketch.X[: len(numbers), :]
+        x = xp.astype(xp.clip(x, -1e12, 1e12), xp.float32)
     t, w = (few.map(lambda values: _shortened(values, x), column) for column in (t, w))
     total = float(few.reduce(lambda w: (namespace(w).sum(w),), w)[0])
     fit = no_nodes(few, t, capacity=capacity, ridge=ridge * total)

@@ -22,7 +22,7 @@ from .rows import Column, spread
 from .sketch import UNSAMPLED_ROWS, sketch_of
 from .solve import Fit, Orthogonal, reweighted
 
-TRIAL_ROWS = 2**14
+TRIAL_ROWS = 2**15
 """Rows that a trial grows on, and as many that it judges by."""
 
 LEAST_GAIN = 0.05
@@ -120,10 +120,7 @@ def growing_pays(problem: Problem, recipe: Recipe, nodes: Nodes) -> bool:
 
 def _rows_of(problem: Problem, numbers: HostArray) -> Problem:
     rows, (X, y, weight) = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
-    if problem.sketch is None:
-        return Problem(rows, X, y, weight)
-    # All of these few rows are the sample that candidates race on.
-    return Problem(rows, X, y, weight, replace(sketch_of(rows, X), numbers=np.arange(rows.n_rows)))
+    return Problem(rows, X, y, weight, None if problem.sketch is None else sketch_of(rows, X))
 
 
 def _squared_errors(problem: Problem, nodes: Nodes, output_weights: HostArray) -> HostArray:

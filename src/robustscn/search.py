@@ -250,6 +250,7 @@ def chosen_in_turn(
     *,
     exact: bool,
     least_remainder: float = 1e-10,
+    worth: float = 0.0,
 ) -> tuple[tuple[int, ...], float]:
     """Return up to `size` candidates that are useful together, and the last r that was needed.
 
@@ -276,6 +277,9 @@ def chosen_in_turn(
         Whether candidates are ranked by the exact decrease.
     least_remainder : float
         Share of a candidate that must be orthogonal to the network's nodes.
+    worth : float
+        Share of the first one's gain that the others must have at their turn: where a pool has
+        no more to offer, the next one has.
 
     Returns
     -------
@@ -284,7 +288,7 @@ def chosen_in_turn(
     """
     dots, gram, energy = sums.dots.copy(), gram.copy(), energy.copy()
     taken: list[int] = []
-    left = list(contractions)
+    left, first = list(contractions), 0.0
     while len(taken) < size:
         remainders = np.maximum(np.diagonal(gram), 1e-14 * sums.squares)
         gain = gains(PoolSums(dots, sums.squares, remainders if exact else sums.squares))
@@ -297,6 +301,9 @@ def chosen_in_turn(
             left.pop(0)
             continue
         best = int(np.argmax(np.where(allowed, np.sum(gain, axis=0), -np.inf)))
+        first = first or gain[:, best].sum()
+        if gain[:, best].sum() < worth * first:
+            break
         taken.append(best)
         direction = gram[:, best] / np.sqrt(remainders[best])
         coefficient = dots[:, best] / np.sqrt(remainders[best])
