@@ -2,7 +2,8 @@
 
 Every fit runs in a process of its own, which fits a small task first, then the task several times,
 and prints its median and the memory it came to need. The sides of a line alternate. Peers that are
-not installed are left out, and the result says so.
+not installed are left out, and the run says so. Processor seconds, of all threads, are kept beside
+seconds: they tell how busy the machine was with other things.
 """
 
 from __future__ import annotations
@@ -128,16 +129,18 @@ def one(name: str, n_rows: int, wrong: float, repeats: int) -> dict[str, Any]:
     before = peak_bytes()
     X, y, _ = drawn(n_rows, wrong, dtype)
     made = peak_bytes()
-    seconds = []
+    seconds, of_processor = [], []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, start_of_processor = time.perf_counter(), time.process_time()
         predict = fit(X, y)
         seconds.append(time.perf_counter() - start)
+        of_processor.append(time.process_time() - start_of_processor)
     peak = peak_bytes()
     tested, _, clean = drawn(20_000, 0.0, dtype)
     found = {
         "seconds": statistics.median(seconds),
         "seconds_range": [min(seconds), max(seconds)],
+        "processor_seconds": statistics.median(of_processor),
         "rmse_on_clean_rows": float(np.sqrt(np.mean((predict(tested) - clean) ** 2))),
     }
     if peak > made:  # otherwise making the data needed more than the fit
@@ -162,6 +165,7 @@ def measured(name: str, n_rows: int, wrong: float, repeats: int) -> dict[str, An
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     print(
         f"{name:<40}{n_rows:>10,} rows{found['seconds']:>9.3f} s"
+        f"{found['processor_seconds']:>9.3f} s of processor"
         f"  RMSE {found['rmse_on_clean_rows']:.4f}",
         flush=True,
     )
@@ -179,20 +183,26 @@ def by_rows(rows: tuple[int, ...], repeats: int) -> dict[str, Any]:
     most = str(max(rows))
     return {
         "seconds": table,
-        "exponents": {name: exponent(line) for name, line in table.items()},
+        "exponents": {name: exponent(line, "seconds") for name, line in table.items()},
+        "exponents_of_processor_seconds": {
+            name: exponent(line, "processor_seconds") for name, line in table.items()
+        },
         "ratio_to_trees": {
-            name: table[name][most]["seconds"] / table[TREES][most]["seconds"]
-            for name in table
-            if name != TREES
+            what: {
+                name: table[name][most][what] / table[TREES][most][what]
+                for name in table
+                if name != TREES
+            }
+            for what in ("seconds", "processor_seconds")
         },
         "memory": {name: memory(line[most], name, int(most)) for name, line in table.items()},
     }
 
 
-def exponent(line: dict[str, dict[str, Any]]) -> float:
+def exponent(line: dict[str, dict[str, Any]], what: str) -> float:
     """Return the slope of log seconds against log rows."""
     rows = np.log([int(n) for n in line])
-    return float(np.polyfit(rows, np.log([each["seconds"] for each in line.values()]), 1)[0])
+    return float(np.polyfit(rows, np.log([each[what] for each in line.values()]), 1)[0])
 
 
 def memory(found: dict[str, Any], name: str, n_rows: int) -> dict[str, float] | None:
@@ -252,6 +262,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--one", nargs=4, metavar=("NAME", "ROWS", "WRONG", "REPEATS"))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--parts", nargs="*", choices=("by_rows", "nodes_500", "rows_1000"))
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, one run each")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--picture", type=Path, default=PICTURE)
@@ -262,23 +273,26 @@ def main() -> None:
         return
     repeats = 1 if arguments.quick else arguments.repeats
     rows = tuple(n for n in ROWS if n <= 100_000) if arguments.quick else ROWS
-    report = {
-        "what": "seconds of one fit, medians; 20 inputs; each fit in a process of its own",
-        "by_rows": by_rows(rows, repeats),
-        "nodes_500": wide(5000 if arguments.quick else 20_000, repeats),
-        "rows_1000": small(repeats),
-        "machine": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "architecture": platform.machine(),
-            "cpu_count": os.cpu_count(),
-            "load_at_the_end": os.getloadavg()[0],
-        },
+    parts = {
+        "by_rows": lambda: by_rows(rows, repeats),
+        "nodes_500": lambda: wide(5000 if arguments.quick else 20_000, repeats),
+        "rows_1000": lambda: small(repeats),
     }
-    print("ratios", json.dumps(report["by_rows"]["ratio_to_trees"]))
-    print("exponents", json.dumps(report["by_rows"]["exponents"]))
+    # A part that is not asked for stays as it was measured last.
+    report = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
+    report["what"] = "seconds of one fit, medians; 20 inputs; each fit in a process of its own"
+    for part in arguments.parts or parts:
+        report[part] = parts[part]() | {"load_of_the_last_minute": os.getloadavg()[0]}
+    report["machine"] = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "architecture": platform.machine(),
+        "cpu_count": os.cpu_count(),
+    }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    print("ratios", json.dumps(report["by_rows"]["ratio_to_trees"], indent=1))
+    print("exponents", json.dumps(report["by_rows"]["exponents"], indent=1))
     picture(report["by_rows"]["seconds"], arguments.picture)
 
 
