@@ -152,8 +152,7 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
     rebuild : {"auto"} or bool, default="auto"
         True grows each round's network from nothing, as the paper does; False keeps the first
         round's nodes and renews only the output weights. "auto" is True up to 32768 rows;
-        beyond, a round grows anew only where a trial on a sample of the rows says that this
-        lowers the error.
+        beyond, only the first and the last round grow nodes.
     algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
         Which output weights are renewed when a node is added.
     window : int, default=20

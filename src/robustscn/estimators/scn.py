@@ -12,9 +12,10 @@ import numpy as np
 from .._arrays import HostArray
 from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, restored, validated, watched
 from ..nodes import Draw, Network, network
-from ..renewal import growing_pays, renewed
+from ..renewal import renewed
 from ..rounds import Round, reweight
 from ..rows import Column
+from ..sketch import UNSAMPLED_ROWS
 from ..solve import Fit
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
@@ -345,8 +346,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     rebuild : {"auto"} or bool, default="auto"
         True grows each round's network from nothing, as the paper does; False keeps the first
         round's nodes and renews only the output weights. "auto" is True up to 32768 rows;
-        beyond, a round grows anew only where a trial on a sample of the rows says that this
-        lowers the error.
+        beyond, only the first and the last round grow nodes.
     algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
         Which output weights are renewed when a node is added.
     window : int, default=20
@@ -508,7 +508,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
             nonlocal kept
             weighted = replace(problem, weight=weight)
             this = replace(recipe, round=done + number)
-            again = kept is not None and not self._grows_anew(weighted, this, kept)
+            again = kept is not None and not self._grows_anew(problem.rows.n_rows, this.round)
             watch.begin_round(0 if again else recipe.n_steps, recipe.block)
             if kept is not None and again:
                 result = _solved_again(weighted, kept, recipe.ridge)
@@ -548,12 +548,10 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         watch.end()
         return self
 
-    def _grows_anew(self, problem: Problem, recipe: Recipe, kept: Grown) -> bool:
+    def _grows_anew(self, n_rows: int, round_: int) -> bool:
+        """Return whether a round after the first starts from nothing."""
         if self.rebuild == "auto":
-            (nodes,) = kept.network.layers
-            # From the candidates it grew from: a luckier draw is not what new weights offer.
-            same = replace(recipe, round=kept.round)
-            return growing_pays(problem, same, nodes.beside(problem.X))
+            return n_rows <= UNSAMPLED_ROWS or round_ == self.n_rounds - 1
         return bool(self.rebuild)
 
     def _earlier_rounds(self, training: Training) -> tuple[int, Column | None]:
