@@ -81,6 +81,63 @@ def test_a_block_is_raced_too(data):
     assert state.energy[0] <= 1.5 * single.energy[0]
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_every_node_of_a_raced_block_is_admissible_on_all_rows_at_its_turn(data, exact):
+    problem, recipe = raced(data, block=5, exact=exact)
+    X, y, weight = data
+    root = np.sqrt(weight)[:, None]
+    state, n_steps = empty(problem, recipe), 0
+    while len(state.nodes) < 15:
+        before, state = state, step(problem, recipe, state)
+        n_steps += 1
+        hidden = state.nodes.hidden(X) * root
+        for k in range(len(before.nodes), len(state.nodes)):
+            basis = np.linalg.qr(hidden[:, :k])[0]
+            error = y * root - basis @ (basis.T @ (y * root))
+            h = hidden[:, k : k + 1]
+            rest = h - basis @ (basis.T @ h) if exact else h
+            r = state.contraction
+            bound = (1 - r - (1 - r) / (k + 2)) * np.sum(error**2)
+            assert np.sum(error * h) ** 2 / np.sum(rest**2) >= (1 - 1e-6) * bound
+    assert n_steps <= 5
+
+
+def test_a_raced_block_does_nearly_as_well_as_one_chosen_by_all_rows(data):
+    problem, recipe = raced(data, block=5, exact=True)
+    *_, quick = grow(problem, recipe)
+    *_, slow = grow(Problem(problem.rows, problem.X, problem.y, problem.weight), recipe)
+    assert quick.energy[0] <= 1.25 * slow.energy[0]
+
+
+def test_what_a_block_is_known_to_overlap_need_not_be_read_again(data):
+    problem, recipe = raced(data, block=5)
+    readings = []
+
+    class Counted(LocalRows):
+        def reduce(self, fn, *columns, **options):
+            if self.n_rows == N_ROWS:
+                readings.append(fn.__name__)
+            return super().reduce(fn, *columns, **options)
+
+    counted = Problem(Counted(N_ROWS), problem.X, problem.y, problem.weight, problem.sketch)
+    *_, state = grow(counted, recipe)
+    assert len(state.nodes) == 15
+    assert 3 <= readings.count("sums") <= 5
+    assert "overlap" not in readings
+
+
+def test_a_block_that_float32_cannot_tell_apart_is_cut_short():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(UNSAMPLED_ROWS + 1, 1)).astype(np.float32)
+    y = np.sin(4 * X)
+    rows = LocalRows(len(X))
+    problem = Problem(rows, X, y, np.ones_like(X[:, 0]), sketch_of(rows, X))
+    recipe = Recipe(Draw(0, 1, (5.0,), 40), 30, block=10, exact=True)
+    *_, state = grow(problem, recipe)
+    assert len(state.nodes) >= 4
+    assert state.energy[0] < 1e-3 * problem.energy(y)[0]
+
+
 def test_spread_rows_are_those_of_the_sample_and_nested():
     numbers = spread(10_000, 500)
     assert len(np.unique(numbers)) == 500
@@ -96,8 +153,9 @@ def test_threads_change_no_bit(data):
     for n_threads in (1, 2, 3):
         rows = LocalRows(N_ROWS, block_bytes=2**16, n_threads=n_threads)
         problem = Problem(rows, X, y, weight, sketch_of(rows, X))
-        *_, state = grow(problem, Recipe(Draw(0, 5, (2.0,), 40), 8))
-        results.append((state.fit.output_weights, state.fit.residuals))
-    for weights, residuals in results[1:]:
-        np.testing.assert_array_equal(weights, results[0][0])
-        np.testing.assert_array_equal(residuals, results[0][1])
+        for block in (1, 4):
+            *_, state = grow(problem, Recipe(Draw(0, 5, (2.0,), 40), 8, block=block))
+            results.append((state.fit.output_weights, state.fit.residuals))
+    for number, (weights, residuals) in enumerate(results):
+        np.testing.assert_array_equal(weights, results[number % 2][0])
+        np.testing.assert_array_equal(residuals, results[number % 2][1])

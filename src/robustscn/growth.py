@@ -21,10 +21,25 @@ import numpy as np
 
 from ._arrays import Array, HostArray, eps, like, namespace
 from .nodes import Draw, Nodes
+from .race import Track, least_remainder, track_of
 from .rows import Column, Rows, Totals
-from .search import chosen_block, error_shares, gains, pool_sums, pool_sums_exact, ranked
+from .search import (
+    chosen_block,
+    chosen_in_turn,
+    error_shares,
+    gains,
+    pool_sums,
+    pool_sums_exact,
+    ranked,
+)
 from .sketch import Sketch
 from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
+
+Coarse = tuple[Rows, Column, Column, Column]
+"""Rows to rank candidates by: where they live, inputs, residuals, weights."""
+
+WORTH = 0.05
+"""Share of the gain of a raced block's first node that the others must have at their turn."""
 
 CONTRACTIONS = (0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
@@ -149,6 +164,8 @@ class State:
         The r at which the newest nodes were admissible.
     share : float
         Share of the squared error that each of the newest nodes removed.
+    track : Track or None
+        What blocks of candidates race on, where rows are many.
     """
 
     nodes: Nodes
@@ -157,6 +174,7 @@ class State:
     stop: Stop | None = None
     contraction: float = float("nan")
     share: float = 1e-2
+    track: Track | None = None
 
 
 def empty(problem: Problem, recipe: Recipe) -> State:
@@ -173,7 +191,19 @@ def empty(problem: Problem, recipe: Recipe) -> State:
         if recipe.solve == "all"
         else Fixed(np.zeros((0, y.shape[1])), y)
     )
-    return State(nodes, fit, problem.energy(y))
+    track = None
+    if recipe.block > 1:
+        track = track_of(
+            problem.rows,
+            problem.X,
+            y,
+            problem.weight,
+            problem.sketch,
+            capacity=recipe.max_nodes,
+            ridge=recipe.ridge,
+            exact=recipe.exact,
+        )
+    return State(nodes, fit, problem.energy(y), track=track)
 
 
 def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
@@ -185,9 +215,10 @@ def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
     state = empty(problem, recipe)
     for k in range(len(nodes)):
         node = nodes.take([k]).beside(problem.X)
-        fit = _extended(problem, recipe, state, node)
+        fit = _extended(problem, recipe, state, Choice(node))
         if fit is not None:
-            state = replace(state, nodes=state.nodes.joined(node), fit=fit)
+            track = None if state.track is None else state.track.followed(node)
+            state = replace(state, nodes=state.nodes.joined(node), fit=fit, track=track)
     return replace(state, energy=problem.energy(state.fit.residuals))
 
 
@@ -196,21 +227,28 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
     room = recipe.max_nodes - len(state.nodes)
     if room <= 0:
         return replace(state, stop=Stop.MAX_NODES)
+    choose = _chosen if state.track is None else _raced
     coarse = _ranked_by(problem, state)
     for pool in _pools(problem, recipe, len(state.nodes)):
-        choice = _chosen(problem, recipe, state, coarse, pool, min(room, recipe.block))
+        choice = choose(problem, recipe, state, coarse, pool, min(room, recipe.block))
         if choice is not None:
             break
     else:
         return replace(state, stop=Stop.NO_CANDIDATE)
-    nodes, contraction = choice
-    fit = _extended(problem, recipe, state, nodes)
+    fit = _extended(problem, recipe, state, choice)
+    while fit is None and state.track is not None and len(choice.nodes) > 1:
+        choice = choice.first(len(choice.nodes) // 2)
+        fit = _extended(problem, recipe, state, choice)
     if fit is None:
         return replace(state, stop=Stop.DEPENDENT)
     energy = problem.energy(fit.residuals)
-    share = (1.0 - energy.sum() / state.energy.sum()) / len(nodes)
     return State(
-        state.nodes.joined(nodes), fit, energy, contraction=contraction, share=float(share)
+        state.nodes.joined(choice.nodes),
+        fit,
+        energy,
+        contraction=choice.contraction,
+        share=float((1.0 - energy.sum() / state.energy.sum()) / len(choice.nodes)),
+        track=None if state.track is None else state.track.followed(choice.nodes),
     )
 
 
@@ -279,14 +317,70 @@ def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
     return draw.pools(problem.X, **place)
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Nodes that are to be appended.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        The nodes.
+    contraction : float
+        The r at which they are admissible.
+    overlaps, squares : arrays or None
+        What `appended` would ask of the rows first, where it is known already.
+    """
+
+    nodes: Nodes
+    contraction: float = float("nan")
+    overlaps: HostArray | None = None
+    squares: HostArray | None = None
+
+    def first(self, count: int) -> Choice:
+        """Return the choice of the first few of these nodes."""
+        return Choice(
+            self.nodes.take(range(count)),
+            self.contraction,
+            None if self.overlaps is None else self.overlaps[:, :count],
+            None if self.squares is None else self.squares[:count],
+        )
+
+
+def _raced(
+    problem: Problem, recipe: Recipe, state: State, coarse: Coarse, pool: Nodes, size: int
+) -> Choice | None:
+    track, fit = state.track, state.fit
+    assert track is not None
+    assert isinstance(fit, Orthogonal)
+    # Half as many again as wanted: what the sample misplaced by a little is put right.
+    finalists = track.finalists(coarse[2], pool, size + max(4, size // 2), exact=recipe.exact)
+    if len(finalists) == 0:
+        return None
+    pool = pool.take(finalists)
+    sums, gram = pool_sums_exact(
+        problem.rows, problem.X, fit.residuals, problem.weight, pool, fit.basis, fit.ridge
+    )
+    taken, contraction = chosen_in_turn(
+        sums,
+        gram,
+        state.energy,
+        recipe.contractions,
+        len(state.nodes) + 1,
+        size,
+        exact=recipe.exact,
+        least_remainder=least_remainder(problem.y),
+        worth=WORTH,
+    )
+    if not taken:
+        return None
+    chosen, overlaps = list(taken), sums.overlaps
+    assert overlaps is not None
+    return Choice(pool.take(chosen), contraction, overlaps[:, chosen], sums.squares[chosen])
+
+
 def _chosen(
-    problem: Problem,
-    recipe: Recipe,
-    state: State,
-    coarse: tuple[Rows, Column, Column, Column],
-    pool: Nodes,
-    size: int,
-) -> tuple[Nodes, float] | None:
+    problem: Problem, recipe: Recipe, state: State, coarse: Coarse, pool: Nodes, size: int
+) -> Choice | None:
     rows, X, weight, e = problem.rows, problem.X, problem.weight, state.fit.residuals
     n_nodes = len(state.nodes) + 1
     if not recipe.exact:
@@ -298,11 +392,18 @@ def _chosen(
         if size == 1:
             sums = pool_sums(rows, X, e, weight, pool)
             found = ranked(gains(sums), state.energy, recipe.contractions, n_nodes)
-            return None if found is None else (pool.take(found[0][:1]), found[1])
+            return None if found is None else Choice(pool.take(found[0][:1]), found[1])
     elif recipe.shortlist is not None and recipe.shortlist < len(pool):
         # Bounds may all be too small where the exact decrease is not.
         gain = _coarse_gains(coarse, pool).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
+    elif size > 1 and len(pool) > 8 * size:
+        # Inner products between all candidates would take most of the time.
+        sums, _ = pool_sums_exact(
+            rows, X, e, weight, pool, *_basis(problem, state.fit), between=False
+        )
+        gain = gains(sums).sum(axis=0)
+        pool = pool.take(np.argsort(-gain, kind="stable")[: 8 * size])
     sums, gram = pool_sums_exact(
         rows, X, e, weight, pool, *_basis(problem, state.fit), between=size > 1
     )
@@ -311,16 +412,19 @@ def _chosen(
     if found is None:
         return None
     taken = chosen_block(sums, gram, state.energy, found[1], n_nodes, size, exact=recipe.exact)
-    return (pool.take(taken), found[1]) if taken else None
+    return Choice(pool.take(taken), found[1]) if taken else None
 
 
-def _ranked_by(problem: Problem, state: State) -> tuple[Rows, Column, Column, Column]:
+def _ranked_by(problem: Problem, state: State) -> Coarse:
+    track = state.track
+    if track is not None:
+        return track.rows, track.X, track.of(problem.rows, state.fit.residuals), track.weight
     if problem.sketch is None:
         return problem.rows, problem.X, state.fit.residuals, problem.weight
     return problem.sketch.columns(problem.rows, state.fit.residuals, problem.weight, state.share)
 
 
-def _coarse_gains(coarse: tuple[Rows, Column, Column, Column], pool: Nodes) -> HostArray:
+def _coarse_gains(coarse: Coarse, pool: Nodes) -> HostArray:
     rows, X, e, weight = coarse
     return gains(pool_sums(rows, X, e, weight, pool.astype(X)))
 
@@ -329,7 +433,7 @@ def _best_bounds(
     problem: Problem,
     recipe: Recipe,
     state: State,
-    coarse: tuple[Rows, Column, Column, Column],
+    coarse: Coarse,
     pool: Nodes,
     count: int,
 ) -> HostArray:
@@ -364,10 +468,12 @@ def _basis(problem: Problem, fit: Fit) -> tuple[Column, float]:
     return problem.rows.stack(problem.y, 0), 0.0
 
 
-def _extended(problem: Problem, recipe: Recipe, state: State, nodes: Nodes) -> Fit | None:
+def _extended(problem: Problem, recipe: Recipe, state: State, choice: Choice) -> Fit | None:
     rows, X, weight, fit = problem.rows, problem.X, problem.weight, state.fit
+    nodes = choice.nodes
     if isinstance(fit, Orthogonal):
-        return appended(rows, X, weight, fit, nodes)
+        known = {"overlaps": choice.overlaps, "squares": choice.squares}
+        return appended(rows, X, weight, fit, nodes, **known)
     assert isinstance(fit, Fixed)
     if recipe.solve == "newest":
         return newest_only(rows, X, weight, fit, nodes)

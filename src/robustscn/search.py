@@ -37,11 +37,14 @@ class PoolSums:
     remainders : array of shape (n_candidates,)
         The part of `squares` that is orthogonal to the network's nodes; `squares` itself
         where that was not asked for.
+    overlaps : array of shape (n_nodes, n_candidates) or None
+        P' W h, with P the columns that span the network's nodes, where they were asked for.
     """
 
     dots: HostArray
     squares: HostArray
     remainders: HostArray
+    overlaps: HostArray | None = None
 
 
 def pool_sums(rows: Rows, X: Column, residuals: Column, weight: Column, pool: Nodes) -> PoolSums:
@@ -125,7 +128,7 @@ def pool_sums_exact(
         gram = np.diag(own - np.sum(cross * cross, axis=0) + ridge)
     # Cancellation may leave a dependent candidate's remainder at or below zero.
     remainders = np.maximum(np.diagonal(gram), 1e-14 * squares)
-    return PoolSums(dots, squares, remainders), gram
+    return PoolSums(dots, squares, remainders, cross), gram
 
 
 def gains(sums: PoolSums) -> HostArray:
@@ -222,8 +225,34 @@ def chosen_block(
     size: int,
     *,
     exact: bool,
+    least_remainder: float = 1e-10,
 ) -> tuple[int, ...]:
-    """Return up to `size` candidates that are useful together.
+    """Return up to `size` candidates that are useful together; see `chosen_in_turn`."""
+    return chosen_in_turn(
+        sums,
+        gram,
+        energy,
+        (contraction,),
+        n_nodes,
+        size,
+        exact=exact,
+        least_remainder=least_remainder,
+    )[0]
+
+
+def chosen_in_turn(
+    sums: PoolSums,
+    gram: HostArray,
+    energy: HostArray,
+    contractions: Sequence[float],
+    n_nodes: int,
+    size: int,
+    *,
+    exact: bool,
+    least_remainder: float = 1e-10,
+    worth: float = 0.0,
+) -> tuple[tuple[int, ...], float]:
+    """Return up to `size` candidates that are useful together, and the last r that was needed.
 
     Each is chosen as if the ones before it were already in the network: their share is taken
     out of the residual and of the other candidates, so near copies of a chosen node lose
@@ -237,35 +266,48 @@ def chosen_block(
         From `pool_sums_exact`.
     energy : array of shape (n_outputs,)
         Weighted squared error of each output.
-    contraction : float
-        r.
+    contractions : sequence of float
+        Values of r, the most demanding first; each but the last gives way to the next when it
+        admits no more.
     n_nodes : int
         L, counting the first node that is sought.
     size : int
         How many to take at most.
     exact : bool
         Whether candidates are ranked by the exact decrease.
+    least_remainder : float
+        Share of a candidate that must be orthogonal to the network's nodes.
+    worth : float
+        Share of the first one's gain that the others must have at their turn: where a pool has
+        no more to offer, the next one has.
 
     Returns
     -------
-    tuple of int
-        Numbers in the order taken.
+    tuple of int, float
+        Numbers in the order taken, and r.
     """
     dots, gram, energy = sums.dots.copy(), gram.copy(), energy.copy()
     taken: list[int] = []
-    for turn in range(size):
+    left, first = list(contractions), 0.0
+    while len(taken) < size:
         remainders = np.maximum(np.diagonal(gram), 1e-14 * sums.squares)
         gain = gains(PoolSums(dots, sums.squares, remainders if exact else sums.squares))
         gain[:, taken] = 0.0
-        allowed = admissible(gain, energy, contraction, n_nodes + turn)
-        allowed &= remainders > 1e-10 * sums.squares
+        allowed = admissible(gain, energy, left[0], n_nodes + len(taken))
+        allowed &= remainders > least_remainder * sums.squares
         if not allowed.any():
-            break
+            if len(left) == 1:
+                break
+            left.pop(0)
+            continue
         best = int(np.argmax(np.where(allowed, np.sum(gain, axis=0), -np.inf)))
+        first = first or gain[:, best].sum()
+        if gain[:, best].sum() < worth * first:
+            break
         taken.append(best)
         direction = gram[:, best] / np.sqrt(remainders[best])
         coefficient = dots[:, best] / np.sqrt(remainders[best])
         dots -= np.outer(coefficient, direction)
         gram -= np.outer(direction, direction)
         energy = np.maximum(energy - coefficient**2, 0.0)
-    return tuple(taken)
+    return tuple(taken), left[0]

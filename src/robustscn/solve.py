@@ -107,7 +107,14 @@ def no_nodes(rows: Rows, y: Column, *, capacity: int, ridge: float = 0.0) -> Ort
 
 
 def appended(
-    rows: Rows, X: Column, weight: Column, fit: Orthogonal, nodes: Nodes
+    rows: Rows,
+    X: Column,
+    weight: Column,
+    fit: Orthogonal,
+    nodes: Nodes,
+    *,
+    overlaps: HostArray | None = None,
+    squares: HostArray | None = None,
 ) -> Orthogonal | None:
     """Return the fit with a block of nodes added.
 
@@ -121,13 +128,15 @@ def appended(
         The fit so far.
     nodes : Nodes
         New nodes.
+    overlaps, squares : arrays of shape (n_nodes, n_new) and (n_new,), or None
+        P' W h and h' W h of the new nodes, where an earlier reading of the rows has found both.
 
     Returns
     -------
     Orthogonal or None
         Least squares over all nodes; None if a new node is, to rounding, a combination of the
         network's, or nodes of the block are so of each other, to the square root of rounding.
-        The basis is read three times, whatever the number of new nodes.
+        The basis is read three times at most, whatever the number of new nodes.
     """
     k, new = fit.triangle.shape[0], len(nodes)
     ridge_basis = np.vstack([fit.ridge_basis, np.zeros((new, k))])
@@ -138,7 +147,9 @@ def appended(
         weighted = h * w[:, None]
         return p.T @ weighted, namespace(h).sum(h * weighted, axis=0)
 
-    first, squares = rows.reduce(overlap, X, weight, fit.basis, width=k + new)
+    if overlaps is None or squares is None:
+        overlaps, squares = rows.reduce(overlap, X, weight, fit.basis, width=k + new)
+    first = overlaps
     low = low - ridge_basis @ first
 
     def project(x: Array, w: Array, p: Array) -> tuple[Array, Totals]:
@@ -190,6 +201,54 @@ def appended(
         ridge_residuals=ridge_residuals - low @ coefficients,
         leverage=leverage,
     )
+
+
+def reweighted(
+    rows: Rows, weight: Column, fit: Orthogonal, ridge: float
+) -> tuple[HostArray, Column] | None:
+    """Return output weights and residuals of the same nodes under other weights.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    weight : column of shape (n_rows,)
+        The new weights.
+    fit : Orthogonal
+        Least squares under the old ones.
+    ridge : float
+        Penalty on the squared output weights; none where the old fit had none.
+
+    Returns
+    -------
+    None or (array of shape (n_nodes, n_outputs), column of shape (n_rows, n_outputs))
+        P' W P is no longer the identity, but far better conditioned than H' W H: its Cholesky
+        factor loses few digits, and only of the change in the coefficients. None where the
+        weights have left next to nothing of some direction.
+    """
+    n_nodes = fit.triangle.shape[0]
+
+    def sums(p: Array, w: Array, e: Array) -> tuple[Array, ...]:
+        root = namespace(w).sqrt(w)[:, None]
+        p = p * root
+        return p.T @ p, p.T @ (e * root)
+
+    gram, dots = rows.reduce(sums, fit.basis, weight, fit.residuals, width=n_nodes)
+    penalised = ridge / fit.ridge if fit.ridge > 0 else 0.0
+    gram = gram + penalised * (fit.ridge_basis.T @ fit.ridge_basis)
+    dots = dots + penalised * (fit.ridge_basis.T @ fit.ridge_residuals)
+    whitening = _whitening(gram, 1e4 * eps(fit.residuals) * np.diagonal(gram))
+    if whitening is None:
+        return None
+    inverse, _ = whitening
+    change = inverse @ (inverse.T @ dots)
+
+    def rest(p: Array, e: Array) -> Array:
+        return e - p @ like(change, p)
+
+    residuals = rows.map(rest, fit.basis, fit.residuals, width=n_nodes)
+    changed = replace(fit, coefficients=fit.coefficients + change)
+    return changed.output_weights, residuals
 
 
 def _bordered(triangle: HostArray, above: HostArray, corner: HostArray) -> HostArray:

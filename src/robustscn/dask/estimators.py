@@ -149,9 +149,10 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
     weighting : str or Weighting, default="kde-textbook"
         How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
         "cauchy", "welsch", "laplace", "student-t" or an object of your own.
-    rebuild : bool, default=True
-        Grow each round's network from nothing, as the paper does. False keeps the first
-        round's nodes and renews only the output weights.
+    rebuild : {"auto"} or bool, default="auto"
+        True grows each round's network from nothing, as the paper does; False keeps the first
+        round's nodes and renews only the output weights. "auto" is True up to 32768 rows;
+        beyond, only the first and the last round grow nodes.
     algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
         Which output weights are renewed when a node is added.
     window : int, default=20
@@ -202,6 +203,9 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
     n_rounds_ : int
         The round whose network was kept: the last, or the one with the lowest validation
         error.
+    nodes_round_ : int
+        The round in which its nodes were grown; later rounds up to `n_rounds_` renewed their
+        output weights.
     error_path_ : array of shape (n_steps,)
         Weighted root mean squared training error of that network after each step.
     validation_path_ : array of shape (n_steps,)
@@ -237,7 +241,7 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
         *,
         n_rounds: int = 5,
         weighting: str | Weighting = "kde-textbook",
-        rebuild: bool = True,
+        rebuild: bool | str = "auto",
         algorithm: str = "SC-III",
         window: int = 20,
         n_candidates: int = 100,

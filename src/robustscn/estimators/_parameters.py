@@ -41,6 +41,11 @@ def _flag(value: Any) -> str | None:
     return None if isinstance(value, (bool, np.bool_)) else "True or False"
 
 
+def _flag_or_auto(value: Any) -> str | None:
+    automatic = isinstance(value, str) and value == "auto"
+    return None if automatic or _flag(value) is None else 'True, False or "auto"'
+
+
 def _one_of(*choices: str) -> Check:
     return lambda value: None if value in choices else f"one of {', '.join(choices)}"
 
@@ -71,7 +76,7 @@ CHECKS: dict[str, Check] = {
     "delta": _positive,
     "direct_link": _flag,
     "bias": _flag,
-    "rebuild": _flag,
+    "rebuild": _flag_or_auto,
     "warm_start": _flag,
     "scopes": _numbers(np.inf, "positive finite numbers, at least one"),
     "contractions": _numbers(1.0, "numbers between 0 and 1, at least one"),

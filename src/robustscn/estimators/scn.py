@@ -11,10 +11,12 @@ import numpy as np
 
 from .._arrays import HostArray
 from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, restored, validated, watched
-from ..least_squares import least_squares
 from ..nodes import Draw, Network, network
+from ..renewal import renewed
 from ..rounds import Round, reweight
 from ..rows import Column
+from ..sketch import UNSAMPLED_ROWS
+from ..solve import Fit
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, fitted_network, with_callbacks
@@ -39,6 +41,10 @@ class Grown:
         The same on the validation rows, if there were any.
     stop : Stop
         Why growth ended.
+    round : int
+        Round of reweighting in which it grew.
+    fit : Fit or None
+        How its output weights were found, where that is wanted again.
     """
 
     network: Network
@@ -46,6 +52,8 @@ class Grown:
     errors: list[float]
     validation_errors: list[float]
     stop: Stop
+    round: int
+    fit: Fit | None
 
 
 def grown(
@@ -102,6 +110,8 @@ def grown(
         errors,
         [] if validation is None else validation_errors,
         state.stop,
+        recipe.round,
+        kept.fit,
     )
 
 
@@ -333,9 +343,10 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     weighting : str or Weighting, default="kde-textbook"
         How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
         "cauchy", "welsch", "laplace", "student-t" or an object of your own.
-    rebuild : bool, default=True
-        Grow each round's network from nothing, as the paper does. False keeps the first
-        round's nodes and renews only the output weights.
+    rebuild : {"auto"} or bool, default="auto"
+        True grows each round's network from nothing, as the paper does; False keeps the first
+        round's nodes and renews only the output weights. "auto" is True up to 32768 rows;
+        beyond, only the first and the last round grow nodes.
     algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
         Which output weights are renewed when a node is added.
     window : int, default=20
@@ -384,8 +395,12 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     n_rounds_ : int
         The round whose network was kept: the last, or the one with the lowest validation
         error.
+    nodes_round_ : int
+        The round in which its nodes were grown; later rounds up to `n_rounds_` renewed their
+        output weights.
     error_path_ : array of shape (n_steps,)
-        Weighted root mean squared training error of that network after each step.
+        Weighted root mean squared training error of that network after each step; one more
+        where its nodes were solved again in a later round.
     validation_path_ : array of shape (n_steps,)
         Its validation error after each step; empty without validation data.
     stop_reason_ : str
@@ -420,7 +435,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         *,
         n_rounds: int = 5,
         weighting: str | Weighting = "kde-textbook",
-        rebuild: bool = True,
+        rebuild: bool | str = "auto",
         algorithm: str = "SC-III",
         window: int = 20,
         n_candidates: int = 100,
@@ -485,22 +500,24 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         validation = self._validation(X_val, y_val, training)
         recipe = recipe_of(self, training)
         problem = training.problem
-        nodes_kept: Grown | None = None
         done, start = self._earlier_rounds(training)
         watch = Watch(self, self.n_rounds - done, X, y)
+        kept: Grown | None = None
 
         def build(number: int, weight: Column) -> tuple[Grown, Column]:
-            nonlocal nodes_kept
+            nonlocal kept
             weighted = replace(problem, weight=weight)
-            again = nodes_kept is not None and not self.rebuild
+            this = replace(recipe, round=done + number)
+            again = kept is not None and not self._grows_anew(problem.rows.n_rows, this.round)
             watch.begin_round(0 if again else recipe.n_steps, recipe.block)
-            if nodes_kept is None or self.rebuild:
-                this = replace(recipe, round=done + number)
-                result = grown(weighted, this, validation, self.patience, watch)
-                nodes_kept = result
+            if kept is not None and again:
+                result = _solved_again(weighted, kept, recipe.ridge)
             else:
-                result = _resolved(weighted, nodes_kept, recipe.ridge)
-            return result, result.residuals
+                kept = None  # its columns make room for the new ones
+                kept = grown(weighted, this, validation, self.patience, watch)
+                result = kept
+            # Rounds are kept by whoever asked for them; the columns only for the next build.
+            return replace(result, fit=None), result.residuals
 
         best: tuple[float, int, Round[Grown]] | None = None
         with one_blas_thread():
@@ -522,13 +539,20 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
                 if watch.end_round(partial(fitted_network, training, made)):
                     break
         assert best is not None
-        _, self.n_rounds_, kept = best
-        self._keep(training, kept.model.network)
-        self._keep_paths(training, kept.model)
-        self._keep_weights(training, kept)
+        _, self.n_rounds_, chosen = best
+        self.nodes_round_ = chosen.model.round + 1
+        self._keep(training, chosen.model.network)
+        self._keep_paths(training, chosen.model)
+        self._keep_weights(training, chosen)
         self._last_round = done + number + 1, round_.inlier_weight
         watch.end()
         return self
+
+    def _grows_anew(self, n_rows: int, round_: int) -> bool:
+        """Return whether a round after the first starts from nothing."""
+        if self.rebuild == "auto":
+            return n_rows <= UNSAMPLED_ROWS or round_ == self.n_rounds - 1
+        return bool(self.rebuild)
 
     def _earlier_rounds(self, training: Training) -> tuple[int, Column | None]:
         """Return how many rounds are done, and the row weights they came to."""
@@ -548,21 +572,12 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         return done, weight
 
 
-def _resolved(problem: Problem, kept: Grown, ridge: float) -> Grown:
+def _solved_again(problem: Problem, kept: Grown, ridge: float) -> Grown:
     """Return the kept nodes with output weights renewed under the problem's weights."""
     (nodes,) = (layer.beside(problem.X) for layer in kept.network.layers)
-    total = problem.total_weight()
-    solution = least_squares(
-        problem.rows,
-        problem.X,
-        problem.y,
-        problem.weight,
-        nodes.hidden,
-        len(nodes),
-        ridge=ridge * total,
-        equilibrated=ridge == 0,
-    )
-    error = np.sqrt(problem.energy(solution.residuals).sum() / (total * problem.y.shape[1]))
+    solution = renewed(problem, nodes, kept.fit, ridge)
+    divisor = problem.total_weight() * problem.y.shape[1]
+    error = np.sqrt(problem.energy(solution.residuals).sum() / divisor)
     return replace(
         kept,
         network=network((nodes,), solution.output_weights),

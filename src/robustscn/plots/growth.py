@@ -176,6 +176,5 @@ def _of_one_network(model: SCNRegressor) -> dict[str, Any]:
 
 def _errors(model: SCNRegressor) -> HostArray:
     """Return the error after each step, without that of nodes solved again in a later round."""
-    solved_again = isinstance(model, RSCKDERegressor) and not model.rebuild
-    later = solved_again and model.n_rounds_ > 1
-    return model.error_path_[:-1] if later else model.error_path_
+    solved_again = isinstance(model, RSCKDERegressor) and model.nodes_round_ < model.n_rounds_
+    return model.error_path_[:-1] if solved_again else model.error_path_

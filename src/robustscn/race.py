@@ -1,0 +1,182 @@
+"""Racing a block of nodes: most candidates run on a sample of the rows, few on all of them.
+
+A block is chosen node by node, each as if the ones before it were in the network already; that
+takes the candidates' inner products with each other and with the network. On a sample these cost
+little, for as many candidates as one likes. So the sample has a fit of its own, which the
+network's nodes are appended to as they are chosen, and hands on little more than a block. The
+inequality is checked on all rows, in full precision, for whatever gets that far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._arrays import Array, HostArray, eps, namespace
+from .nodes import Nodes
+from .rows import Column, Rows, spread
+from .search import chosen_block, gains, pool_sums, pool_sums_exact
+from .sketch import Sketch
+from .solve import Orthogonal, appended, no_nodes
+
+RACED_ROWS = 2**13
+"""Blocks are chosen by all rows where these are no more."""
+
+FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**16
+"""Bounds on the rows that candidates race on; in between, a quarter of all."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """A sample of the rows and the network's fit to it.
+
+    Parameters
+    ----------
+    numbers : int array of shape (n_some,)
+        Which rows they are.
+    rows : Rows
+        Where they live.
+    X, weight : columns
+        Their inputs and weights.
+    fit : Orthogonal
+        The network's nodes on these rows; only its columns are made use of.
+    """
+
+    numbers: HostArray
+    rows: Rows
+    X: Column
+    weight: Column
+    fit: Orthogonal
+
+    @property
+    def least_remainder(self) -> float:
+        """Share of a candidate that rounding lets be told from the network's nodes."""
+        return least_remainder(self.X)
+
+    def finalists(self, residuals: Column, pool: Nodes, count: int, *, exact: bool) -> HostArray:
+        """Return the candidates that are worth a look on all rows.
+
+        Parameters
+        ----------
+        residuals : column of shape (n_some, n_outputs)
+            The network's residuals on the sample.
+        pool : Nodes
+            The candidates.
+        count : int
+            How many are wanted.
+        exact : bool
+            Whether candidates are ranked by the exact decrease.
+
+        Returns
+        -------
+        int array of shape (count,) or fewer
+            Numbers of candidates that are useful together, in the order in which they were
+            chosen, then those with the largest gains.
+        """
+        rows, X, weight, fit = self.rows, self.X, self.weight, self.fit
+        pool = pool.astype(X)
+        if exact:
+            sums, _ = pool_sums_exact(
+                rows, X, residuals, weight, pool, fit.basis, fit.ridge, between=False
+            )
+            told = sums.remainders > self.least_remainder * sums.squares
+            gain = np.where(told, gains(sums).sum(axis=0), 0.0)
+        else:
+            gain = gains(pool_sums(rows, X, residuals, weight, pool)).sum(axis=0)
+        order = np.argsort(-gain, kind="stable")
+        order = order[gain[order] > 0]
+        near = order[: 4 * count]
+        sums, gram = pool_sums_exact(
+            rows, X, residuals, weight, pool.take(near), fit.basis, fit.ridge
+        )
+        energy = rows.reduce(_squares, residuals, weight)[0]
+        # Whether the inequality holds is not for the sample to say: r = 1 asks for any gain.
+        taken = chosen_block(
+            sums, gram, energy, 1.0, 1, count, exact=exact, least_remainder=self.least_remainder
+        )
+        chosen = near[list(taken)]
+        return np.concatenate([chosen, order[~np.isin(order, chosen)]])[:count]
+
+    def followed(self, nodes: Nodes) -> Track:
+        """Return the track with the network's new nodes appended, as far as it tells them apart."""
+        nodes = nodes.astype(self.X)
+        fit = appended(self.rows, self.X, self.weight, self.fit, nodes)
+        if fit is not None:
+            return replace(self, fit=fit)
+        fit = self.fit
+        for k in range(len(nodes)):
+            fit = appended(self.rows, self.X, self.weight, fit, nodes.take([k])) or fit
+        return replace(self, fit=fit)
+
+    def of(self, rows: Rows, residuals: Column) -> Column:
+        """Return the sample's share of all rows' residuals."""
+        _, (some,) = rows.some(self.numbers, residuals)
+        return self.rows.map(lambda e: _shortened(e, self.X), some)
+
+
+def least_remainder(reference: Array) -> float:
+    """Return the share of a column that rounding lets be told from what others span."""
+    return max(1e-10, 100 * eps(reference))
+
+
+def track_of(
+    rows: Rows,
+    X: Column,
+    y: Column,
+    weight: Column,
+    sketch: Sketch | None,
+    *,
+    capacity: int,
+    ridge: float,
+    exact: bool,
+) -> Track | None:
+    """Return the track of a network without nodes; None where all rows are few.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where all rows live.
+    X, y, weight : columns
+        Their inputs, targets and weights.
+    sketch : Sketch or None
+        What single candidates are ranked by, by the same rows. Float64 without a sketch is
+        beyond what float32 can hold.
+    capacity : int
+        Nodes there will be at most.
+    ridge : float
+        Penalty on squared output weights for each unit of total weight.
+    exact : bool
+        Whether candidates will be ranked by the exact decrease. It lives on what little of a
+        candidate the network lacks, which float32 may not hold where the rows' dtype does.
+
+    Returns
+    -------
+    Track or None
+        With rows that are spread over all.
+    """
+    xp = namespace(X)
+    if rows.n_rows <= RACED_ROWS or (sketch is None and xp.float64 == X.dtype):
+        return None
+    count = int(np.clip(rows.n_rows // 4, FEWEST_ON_TRACK, MOST_ON_TRACK))
+    if sketch is None or sketch.numbers is None:
+        numbers = spread(rows.n_rows, count)
+    else:
+        numbers = sketch.numbers[:count]
+    few, (x, t, w) = rows.some(numbers, X, y, weight)
+    if not exact:
+        x = xp.astype(xp.clip(x, -1e12, 1e12), xp.float32)
+    t, w = (few.map(lambda values: _shortened(values, x), column) for column in (t, w))
+    total = float(few.reduce(lambda w: (namespace(w).sum(w),), w)[0])
+    fit = no_nodes(few, t, capacity=capacity, ridge=ridge * total)
+    return Track(numbers, few, x, w, fit)
+
+
+def _squares(e: Array, w: Array) -> tuple[Array, ...]:
+    return ((w[None, :] @ (e * e))[0, :],)
+
+
+def _shortened(values: Array, reference: Array) -> Array:
+    xp = namespace(values)
+    # A row of weight zero may hold anything that float64 does.
+    return xp.astype(xp.clip(values, -1e15, 1e15), reference.dtype)

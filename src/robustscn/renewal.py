@@ -1,0 +1,72 @@
+"""Rounds that do not start from nothing: the same nodes under new weights.
+
+Growing nodes anew is most of a round's work, and needless where a round is only to renew the
+weights. New weights turn the inner products of the last growth's orthonormal columns from the
+identity into a matrix that is far better conditioned than that of the nodes; its factor gives the
+new output weights in two readings of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._arrays import HostArray
+from .growth import Problem
+from .least_squares import least_squares
+from .nodes import Nodes
+from .rows import Column
+from .solve import Fit, Orthogonal, reweighted
+
+
+@dataclass(frozen=True)
+class Renewed:
+    """Nodes with output weights renewed under other weights.
+
+    Parameters
+    ----------
+    output_weights : array of shape (n_nodes, n_outputs)
+        Output weights.
+    residuals : column of shape (n_rows, n_outputs)
+        y minus the network's output.
+    """
+
+    output_weights: HostArray
+    residuals: Column
+
+
+def renewed(problem: Problem, nodes: Nodes, fit: Fit | None, ridge: float) -> Renewed:
+    """Return the nodes solved again under the problem's weights.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows under their new weights.
+    nodes : Nodes
+        All nodes of the network.
+    fit : Fit or None
+        How they were solved when they were grown, on the same rows; None if that is gone.
+    ridge : float
+        Penalty on squared output weights for each unit of total weight.
+
+    Returns
+    -------
+    Renewed
+        By the columns of `fit` where these are orthogonal and the weights have left enough of
+        each, otherwise from the nodes themselves.
+    """
+    penalty = ridge * problem.total_weight()
+    if isinstance(fit, Orthogonal):
+        found = reweighted(problem.rows, problem.weight, fit, penalty)
+        if found is not None:
+            return Renewed(*found)
+    solution = least_squares(
+        problem.rows,
+        problem.X,
+        problem.y,
+        problem.weight,
+        nodes.hidden,
+        len(nodes),
+        ridge=penalty,
+        equilibrated=ridge == 0,
+    )
+    return Renewed(solution.output_weights, solution.residuals)
