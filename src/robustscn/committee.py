@@ -68,7 +68,7 @@ class Committee:
     problem : Problem
         Scaled rows; its weight is the caller's.
     recipe : Recipe
-        How networks grow, with all scopes.
+        How networks grow.
     n_networks, n_rounds : int
         Size of the ensemble and number of rounds.
     each : callable
@@ -85,6 +85,7 @@ class Committee:
     watch: Watcher | None = None
     layers: list[Grown] = field(default_factory=list)
     kept_from: list[int] = field(default_factory=list)
+    layers_by_round: list[list[Grown]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.folds = fold_of_rows(self.problem, self.recipe.draw.seed)
@@ -105,7 +106,7 @@ class Committee:
         networks : tuple of Network
             All of them, solved.
         evidence : column of shape (n_rows, n_outputs)
-            Left-out residuals.
+            Left-out residuals less their median.
         """
         weighted = replace(self.problem, weight=weight)
         if number == FIRST_TRUSTED_ROUND:
@@ -113,6 +114,7 @@ class Committee:
         new = _folds_of(len(self.layers), self.batches.get(number, 0))
         self.layers = self.layers + self._grown(weighted, number, new)
         self.kept_from = self.kept_from + new
+        self.layers_by_round.append(self.layers)
         tuned, evidence = self._judged(weighted, self.layers, self.kept_from)
         return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
 
@@ -341,7 +343,8 @@ def mean_sizes(problem: Problem, evidence: Sequence[Column]) -> list[float]:
 
     def sums(e: Array, w: Array) -> Totals:
         xp = namespace(e)
-        return xp.sum(w[:, None] * xp.abs(e)), xp.sum(w)
+        # In float32 one target of 1e9 would drown all that the rounds differ in.
+        return xp.sum(w[:, None] * xp.astype(xp.abs(e), xp.float64)), xp.sum(w)
 
     totals = [problem.rows.reduce(sums, e, problem.weight) for e in evidence]
     return [float(total / count) / problem.y.shape[1] for total, count in totals]

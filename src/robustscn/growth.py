@@ -234,6 +234,9 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
         if choice is not None:
             break
     else:
+        if state.track is not None:
+            # A sample may lack what all rows have, above all where most weights are zero.
+            return step(problem, recipe, replace(state, track=None))
         return replace(state, stop=Stop.NO_CANDIDATE)
     fit = _extended(problem, recipe, state, choice)
     while fit is None and state.track is not None and len(choice.nodes) > 1:
@@ -418,7 +421,7 @@ def _chosen(
 def _ranked_by(problem: Problem, state: State) -> Coarse:
     track = state.track
     if track is not None:
-        return track.rows, track.X, track.of(problem.rows, state.fit.residuals), track.weight
+        return track.rows, track.X, track.fit.residuals, track.weight
     if problem.sketch is None:
         return problem.rows, problem.X, state.fit.residuals, problem.weight
     return problem.sketch.columns(problem.rows, state.fit.residuals, problem.weight, state.share)

@@ -33,17 +33,15 @@ class Track:
 
     Parameters
     ----------
-    numbers : int array of shape (n_some,)
-        Which rows they are.
     rows : Rows
         Where they live.
     X, weight : columns
         Their inputs and weights.
     fit : Orthogonal
-        The network's nodes on these rows; only its columns are made use of.
+        The network's nodes on these rows. Candidates are ranked by its own residuals: those of
+        all rows are not orthogonal to its columns.
     """
 
-    numbers: HostArray
     rows: Rows
     X: Column
     weight: Column
@@ -109,11 +107,6 @@ class Track:
             fit = appended(self.rows, self.X, self.weight, fit, nodes.take([k])) or fit
         return replace(self, fit=fit)
 
-    def of(self, rows: Rows, residuals: Column) -> Column:
-        """Return the sample's share of all rows' residuals."""
-        _, (some,) = rows.some(self.numbers, residuals)
-        return self.rows.map(lambda e: _shortened(e, self.X), some)
-
 
 def least_remainder(reference: Array) -> float:
     """Return the share of a column that rounding lets be told from what others span."""
@@ -169,7 +162,7 @@ def track_of(
     t, w = (few.map(lambda values: _shortened(values, x), column) for column in (t, w))
     total = float(few.reduce(lambda w: (namespace(w).sum(w),), w)[0])
     fit = no_nodes(few, t, capacity=capacity, ridge=ridge * total)
-    return Track(numbers, few, x, w, fit)
+    return Track(few, x, w, fit)
 
 
 def _squares(e: Array, w: Array) -> tuple[Array, ...]:

@@ -288,7 +288,7 @@ def chosen_in_turn(
     """
     dots, gram, energy = sums.dots.copy(), gram.copy(), energy.copy()
     taken: list[int] = []
-    left, first = list(contractions), 0.0
+    left, first, needed = list(contractions), 0.0, contractions[0]
     while len(taken) < size:
         remainders = np.maximum(np.diagonal(gram), 1e-14 * sums.squares)
         gain = gains(PoolSums(dots, sums.squares, remainders if exact else sums.squares))
@@ -305,9 +305,10 @@ def chosen_in_turn(
         if gain[:, best].sum() < worth * first:
             break
         taken.append(best)
+        needed = left[0]
         direction = gram[:, best] / np.sqrt(remainders[best])
         coefficient = dots[:, best] / np.sqrt(remainders[best])
         dots -= np.outer(coefficient, direction)
         gram -= np.outer(direction, direction)
         energy = np.maximum(energy - coefficient**2, 0.0)
-    return tuple(taken), left[0]
+    return tuple(taken), needed

@@ -145,7 +145,7 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
     max_nodes : int, default=100
         Largest number of hidden nodes.
     n_rounds : int, default=5
-        Number of networks grown, each with the weights that the last one suggests.
+        Rounds, each of which builds a network with the weights that the last one suggests.
     weighting : str or Weighting, default="kde-textbook"
         How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
         "cauchy", "welsch", "laplace", "student-t" or an object of your own.
@@ -207,7 +207,8 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
         The round in which its nodes were grown; later rounds up to `n_rounds_` renewed their
         output weights.
     error_path_ : array of shape (n_steps,)
-        Weighted root mean squared training error of that network after each step.
+        Weighted root mean squared training error of that network after each step; one more
+        where its nodes were solved again in a later round.
     validation_path_ : array of shape (n_steps,)
         Its validation error after each step; empty without validation data.
     stop_reason_ : str
@@ -325,7 +326,8 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     n_rounds_ : int
         The round that was kept.
     expected_ : Dask array of shape (n_samples,) or (n_samples, n_outputs)
-        What networks predict for each row that have not seen its target.
+        What networks predict for each row that have not seen its target, shifted alike for all
+        rows so that as many targets lie above as below.
     residuals_ : Dask array of shape (n_samples,) or (n_samples, n_outputs)
         Targets minus `expected_`: what rows are judged by.
     residual_scale_ : array of shape (n_outputs,)

@@ -58,7 +58,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         "cauchy", "welsch", "laplace", "student-t", or an object of your own.
     n_candidates : int, default=27
         Candidates drawn for each scope and step.
-    scopes : sequence of float, default=(0.1, 0.3, 1, 3, 10, 30, 100, 300)
+    scopes : sequence of float, default=(1, 3, 10, 30, 100, 300)
         How steep nodes may be, for inputs scaled to [0, 1]; a node's scope is shared out among
         the inputs that it looks at, of which there may be one or all.
     activation : {"logistic", "tanh", "relu"}, default="logistic"
@@ -177,7 +177,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self._keep_round(training, scaling, rounds[best])
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
-        nodes, training_error, left_out_error = growth_path(committee.layers).T
+        nodes, training_error, left_out_error = growth_path(committee.layers_by_round[best]).T
         self.growth_path_ = {
             "nodes": nodes.astype(int),
             "training_error": training_error * training.scale,

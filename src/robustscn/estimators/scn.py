@@ -290,7 +290,7 @@ class SCNRegressor(NetworkRegressor):
         self.validation_path_ = _paths(result.validation_errors, training)
         self.stop_reason_ = result.stop.value
         best = int(np.argmin(result.validation_errors)) if result.validation_errors else -1
-        if result.stop is not Stop.VALIDATION and 0 <= best < len(result.errors) - 1:
+        if result.stop is not Stop.VALIDATION and 0 <= best < len(result.validation_errors) - 1:
             nodes = result.network.output_weights.shape[0]
             self.stop_reason_ += f"; {nodes} had the lowest validation error"
 
@@ -339,7 +339,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     max_nodes : int, default=100
         Largest number of hidden nodes.
     n_rounds : int, default=5
-        Number of networks grown, each with the weights that the last one suggests.
+        Rounds, each of which builds a network with the weights that the last one suggests.
     weighting : str or Weighting, default="kde-textbook"
         How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
         "cauchy", "welsch", "laplace", "student-t" or an object of your own.
