@@ -80,7 +80,7 @@ def submitted(monkeypatch):
     [
         (many_blocks, 8),
         (lambda client: DaskRobustSCNRegressor(
-            **ROBUST | {"n_networks": 1, "max_nodes": 30, "n_rounds": 1}, client=client), 8),
+            **ROBUST | {"n_networks": 1, "max_nodes": 60, "n_rounds": 1}, client=client), 8),
     ],
     ids=["scn", "flagship"],
 )  # fmt: skip
