@@ -123,7 +123,7 @@ def memory_lines(case: dict[str, Any]) -> list[str]:
         f'nodes, two workers with `memory_limit="{case["memory_limit"]}"`: inputs are '
         f"{case['inputs_GiB']:.1f} GiB and the factor {case['factor_GiB']:.1f} GiB; each worker "
         f"peaked at {peak:.1f} GiB, {case['peak_on_disk_GiB']:.1f} GiB lay on disk, none was "
-        f"killed. It took {case['seconds'] / 60:.0f} minutes on cores that had other work to do.",
+        f"killed. It took {case['seconds'] / 60:.0f} minutes.",
     ]
 
 
