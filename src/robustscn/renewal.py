@@ -8,8 +8,6 @@ new output weights in two readings of the rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ._arrays import HostArray
 from .growth import Problem
 from .least_squares import least_squares
@@ -18,23 +16,9 @@ from .rows import Column
 from .solve import Fit, Orthogonal, reweighted
 
 
-@dataclass(frozen=True)
-class Renewed:
-    """Nodes with output weights renewed under other weights.
-
-    Parameters
-    ----------
-    output_weights : array of shape (n_nodes, n_outputs)
-        Output weights.
-    residuals : column of shape (n_rows, n_outputs)
-        y minus the network's output.
-    """
-
-    output_weights: HostArray
-    residuals: Column
-
-
-def renewed(problem: Problem, nodes: Nodes, fit: Fit | None, ridge: float) -> Renewed:
+def renewed(
+    problem: Problem, nodes: Nodes, fit: Fit | None, ridge: float
+) -> tuple[HostArray, Column]:
     """Return the nodes solved again under the problem's weights.
 
     Parameters
@@ -50,15 +34,17 @@ def renewed(problem: Problem, nodes: Nodes, fit: Fit | None, ridge: float) -> Re
 
     Returns
     -------
-    Renewed
+    output_weights : array of shape (n_nodes, n_outputs)
         By the columns of `fit` where these are orthogonal and the weights have left enough of
         each, otherwise from the nodes themselves.
+    residuals : column of shape (n_rows, n_outputs)
+        y minus the network's output.
     """
     penalty = ridge * problem.total_weight()
     if isinstance(fit, Orthogonal):
         found = reweighted(problem.rows, problem.weight, fit, penalty)
         if found is not None:
-            return Renewed(*found)
+            return found
     solution = least_squares(
         problem.rows,
         problem.X,
@@ -69,4 +55,4 @@ def renewed(problem: Problem, nodes: Nodes, fit: Fit | None, ridge: float) -> Re
         ridge=penalty,
         equilibrated=ridge == 0,
     )
-    return Renewed(solution.output_weights, solution.residuals)
+    return solution.output_weights, solution.residuals

@@ -575,12 +575,12 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
 def _solved_again(problem: Problem, kept: Grown, ridge: float) -> Grown:
     """Return the kept nodes with output weights renewed under the problem's weights."""
     (nodes,) = (layer.beside(problem.X) for layer in kept.network.layers)
-    solution = renewed(problem, nodes, kept.fit, ridge)
+    output_weights, residuals = renewed(problem, nodes, kept.fit, ridge)
     divisor = problem.total_weight() * problem.y.shape[1]
-    error = np.sqrt(problem.energy(solution.residuals).sum() / divisor)
+    error = np.sqrt(problem.energy(residuals).sum() / divisor)
     return replace(
         kept,
-        network=network((nodes,), solution.output_weights),
-        residuals=solution.residuals,
+        network=network((nodes,), output_weights),
+        residuals=residuals,
         errors=[*kept.errors, float(error)],
     )
