@@ -76,27 +76,30 @@ def submitted(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("make", "passes"),
+    "make",
     [
-        (many_blocks, 8),
-        (lambda client: DaskRobustSCNRegressor(
-            **ROBUST | {"n_networks": 1, "max_nodes": 60, "n_rounds": 1}, client=client), 8),
+        many_blocks,
+        lambda client: DaskRobustSCNRegressor(
+            **ROBUST | {"n_networks": 1, "max_nodes": 60, "n_rounds": 1}, client=client),
     ],
     ids=["scn", "flagship"],
 )  # fmt: skip
-def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted, make, passes):
+def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted, make):
     model = make(client)
-    _, seen = watched_fit(model, lambda: (len(model._passes), submitted.copy()))
+    _, seen = watched_fit(model, lambda: (Counter(model._passes), submitted.copy()))
     found = set()
     for (before, less), (after, more) in pairwise(seen):
-        # Where a block has fewer nodes than asked for, several come before the next look.
-        blocks, rest = divmod(after - before, passes)
-        assert rest == 0
-        found.add(tuple((what, tasks / blocks) for what, tasks in sorted((more - less).items())))
-    ((*tasks,),) = found
-    # One for each chunk and pass, besides: sums of two passes taken out, columns put in a stack.
-    alone = sum(count for what, count in tasks if what != "merge")
-    assert alone == (passes + 3) * len(LENGTHS)
+        passes, tasks = after - before, more - less
+        # Where a block has fewer nodes than asked for, several come before the next look. A block
+        # is orthogonalised again only where digits were lost.
+        blocks, again = passes["project"], passes["normalise"]
+        assert again <= blocks
+        found.add((passes.total() - again) / blocks)
+        # One for each chunk and pass, besides: sums taken out of passes that make columns too,
+        # columns put in a stack.
+        alone = tasks.total() - tasks["merge"]
+        assert alone == (passes.total() + blocks + again + blocks) * len(LENGTHS)
+    assert found == {7}
 
 
 def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(client):
@@ -111,9 +114,10 @@ def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(clie
         return least
 
     model = many_blocks(client)
-    _, seen = watched_fit(model, lambda: (len(model._passes), remembered()))
+    _, seen = watched_fit(model, lambda: (Counter(model._passes), remembered()))
     for (before, less), (after, more) in pairwise(seen):
-        assert more - less == 4 * len(LENGTHS) * (after - before) / 8
+        passes = after - before
+        assert more - less == (3 * passes["project"] + passes["normalise"]) * len(LENGTHS)
 
 
 def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):

@@ -23,7 +23,7 @@ from .solve import Orthogonal, appended, no_nodes
 RACED_ROWS = 2**13
 """Blocks are chosen by all rows where these are no more."""
 
-FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**16
+FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**15
 """Bounds on the rows that candidates race on; in between, a quarter of all."""
 
 

@@ -25,6 +25,9 @@ from ._arrays import Array, HostArray, histogram, namespace, to_host64
 GROUPS = 32
 """Runs of blocks that are folded apart."""
 
+CALLED_FOR = 1024
+"""Rows of a block beyond which it is better small than high: calls cost little by then."""
+
 SORTED_ROWS = 2**15
 """Rows left in a bin at which a quantile is found by sorting them."""
 
@@ -141,7 +144,8 @@ class LocalRows:
     n_rows : int
         Number of rows.
     block_bytes : int
-        Bound on one temporary array of a block: rows times `width` times the item size.
+        Bound on one temporary array of a block: rows times `width` times the item size. A
+        quarter of it where that leaves rows enough.
     n_threads : int
         Runs worked on at the same time. NumPy lets go of the interpreter inside its loops.
 
@@ -154,12 +158,14 @@ class LocalRows:
     """
 
     n_rows: int
-    block_bytes: int = 2**21
+    block_bytes: int = 2**22
     n_threads: int = 1
 
     def _runs(self, width: int) -> list[range]:
         """Return runs of blocks, each a range of first rows whose step is the block's height."""
         step = max(1, self.block_bytes // (8 * max(1, width)))
+        if step > CALLED_FOR:
+            step = max(CALLED_FOR, step // 4)
         n_blocks = -(-self.n_rows // step)
         each = -(-n_blocks // GROUPS)
         return [
@@ -267,7 +273,10 @@ def _block(column: Column, start: int, stop: int) -> Array:
 
 def _room_for(block: Array, n_rows: int) -> Array:
     xp = namespace(block)
-    return xp.empty((n_rows, *block.shape[1:]), dtype=block.dtype, device=device(block))
+    # Transposed: columns are contiguous, as a stack keeps them.
+    shape = (*reversed(block.shape[1:]), n_rows)
+    made = xp.empty(shape, dtype=block.dtype, device=device(block))
+    return made.T if made.ndim == 2 else made
 
 
 def filled(rows: Rows, value: float, reference: Column) -> Column:

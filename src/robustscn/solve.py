@@ -3,7 +3,7 @@
 The growing network keeps columns P = H R^-1 that are orthonormal in the inner product of the
 weights, P' W P = I. They are never multiplied by the square root of the weights, so rows of
 weight zero have residuals too. Appending a node costs one orthogonalisation against P,
-O(N L), repeated once because a single pass loses orthogonality on nearly dependent nodes.
+O(N L), repeated where a single pass has lost digits, on nearly dependent nodes.
 From P follow, with running sums, the residuals y - P P' W y, the leverage w_i |P_i|^2 and
 the leave-one-out residuals e_i / (1 - leverage_i).
 
@@ -152,33 +152,37 @@ def appended(
     first = overlaps
     low = low - ridge_basis @ first
 
-    def project(x: Array, w: Array, p: Array) -> tuple[Array, Totals]:
+    def project(x: Array, w: Array, p: Array, e: Array) -> tuple[Array, Totals]:
         h = nodes.hidden(x) - p @ like(first, p)
-        weighted = h * w[:, None]
-        return h, (p.T @ weighted, h.T @ weighted)
+        weighted = (h * w[:, None]).T
+        return h, (weighted @ p, weighted @ h, weighted @ e)
 
-    columns, (second, gram) = rows.sweep(project, X, weight, fit.basis, width=k + new)
-    second = second + ridge_basis.T @ low
+    columns, (second, gram, dots) = rows.sweep(
+        project, X, weight, fit.basis, fit.residuals, width=k + new
+    )
+    second = second.T + ridge_basis.T @ low
     gram = gram + low.T @ low - second.T @ second
-    low = low - ridge_basis @ second
-    whitening = _whitening(gram, (100 * eps(fit.residuals)) ** 2 * (squares + fit.ridge))
+    unit = eps(fit.residuals)
+    whitening = _whitening(gram, (100 * unit) ** 2 * (squares + fit.ridge))
     if whitening is None:
         return None
     inverse, upper = whitening
-    low = low @ inverse
+    if not _orthogonal_already(second, gram, unit):
+        low = (low - ridge_basis @ second) @ inverse
 
-    def normalise(h: Array, w: Array, p: Array, e: Array) -> tuple[Array, Totals]:
-        h = (h - p @ like(second, p)) @ like(inverse, p)
-        weighted = (h * w[:, None]).T
-        return h, (weighted @ h, weighted @ e)
+        def normalise(h: Array, w: Array, p: Array, e: Array) -> tuple[Array, Totals]:
+            h = (h - p @ like(second, p)) @ like(inverse, p)
+            weighted = (h * w[:, None]).T
+            return h, (weighted @ h, weighted @ e)
 
-    columns, (gram, dots) = rows.sweep(
-        normalise, columns, weight, fit.basis, fit.residuals, width=k + new
-    )
-    whitening = _whitening(gram + low.T @ low, np.full(new, 0.5))
-    if whitening is None:
-        return None
-    inverse, correction = whitening
+        columns, (gram, dots) = rows.sweep(
+            normalise, columns, weight, fit.basis, fit.residuals, width=k + new
+        )
+        whitening = _whitening(gram + low.T @ low, np.full(new, 0.5))
+        if whitening is None:
+            return None
+        inverse, correction = whitening
+        first, upper = first + second, correction @ upper
     low = low @ inverse
     ridge_residuals = np.vstack([fit.ridge_residuals, np.zeros((new, dots.shape[1]))])
     coefficients = inverse.T @ dots + low.T @ ridge_residuals
@@ -195,7 +199,7 @@ def appended(
         fit,
         basis=fit.basis.appended(columns),
         ridge_basis=np.hstack([ridge_basis, low]),
-        triangle=_bordered(fit.triangle, first + second, correction @ upper),
+        triangle=_bordered(fit.triangle, first, upper),
         coefficients=np.vstack([fit.coefficients, coefficients]),
         residuals=residuals,
         ridge_residuals=ridge_residuals - low @ coefficients,
@@ -249,6 +253,30 @@ def reweighted(
     residuals = rows.map(rest, fit.basis, fit.residuals, width=n_nodes)
     changed = replace(fit, coefficients=fit.coefficients + change)
     return changed.output_weights, residuals
+
+
+def _orthogonal_already(overlaps: HostArray, gram: HostArray, unit: float) -> bool:
+    """Return whether once was enough.
+
+    Parameters
+    ----------
+    overlaps : array of shape (n_nodes, n_new)
+        What is left of the network's columns in the new ones.
+    gram : array of shape (n_new, n_new)
+        Inner products of the new ones.
+    unit : float
+        Rounding unit of the rows.
+
+    Returns
+    -------
+    bool
+        True if both their overlaps, for columns of length one, and what whitening them will
+        lose are within 100 rounding units.
+    """
+    lengths = np.sqrt(np.diagonal(gram))
+    if np.max(np.abs(overlaps) / lengths, initial=0.0) > 100 * unit:
+        return False
+    return len(gram) == 1 or float(np.linalg.cond(gram / np.outer(lengths, lengths))) <= 100
 
 
 def _bordered(triangle: HostArray, above: HostArray, corner: HostArray) -> HostArray:

@@ -259,15 +259,27 @@ def _parts(client: Client, name: str, array: da.Array) -> tuple[Future, ...]:
 def _evenly(
     client: Client, parts: dict[str, tuple[Future, ...]], lengths: Sequence[int]
 ) -> dict[str, tuple[Future, ...]]:
-    """Return the same chunks, some of them on workers that had fewer rows."""
+    """Return the same chunks, some of them elsewhere.
+
+    Workers that had fewer rows get more, and what belongs to the same rows lies together.
+    """
     with explained(client):
-        threads, found = client.nthreads(), client.who_has(list(parts["X"]))
-    homes = [next(iter(found.get(part.key, ())), "") for part in parts["X"]]
-    if not all(home in threads for home in homes):
+        threads = client.nthreads()
+        found = client.who_has([part for futures in parts.values() for part in futures])
+    homes = {
+        name: [next(iter(found.get(part.key, ())), "") for part in futures]
+        for name, futures in parts.items()
+    }
+    if not all(home in threads for at in homes.values() for home in at):
         return parts  # a worker came or went just now: as good a place as any
+    places = list(homes["X"])
+    for chunk, worker in moves(lengths, homes["X"], threads).items():
+        places[chunk] = worker
     moved = {name: list(futures) for name, futures in parts.items()}
-    for chunk, worker in moves(lengths, homes, threads).items():
-        for name, futures in moved.items():
+    for name, futures in moved.items():
+        for chunk, worker in enumerate(places):
+            if homes[name][chunk] == worker:
+                continue
             # A wish, no demand: should that worker die, another takes its place.
             futures[chunk] = client.submit(
                 np.asarray, futures[chunk], key=f"robustscn-{name}-{uuid4().hex}",
