@@ -45,10 +45,10 @@ def settings(nodes: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def same_nodes(torch: Any, dtype: str) -> dict[str, float]:
+def same_nodes(torch: Any, dtype: str, block: int) -> dict[str, Any]:
     """Return how far the CPU's and the device's networks are apart."""
     X, y = drawn(50_000, dtype)
-    model = SCNRegressor(50, n_candidates=200, scopes=(1.0, 5.0), random_state=0)
+    model = SCNRegressor(50, n_candidates=200, scopes=(1.0, 5.0), block=block, random_state=0)
     here = model.fit(X, y)
     weights, expected = here._network.layers[0].weights, here.predict(X)
     with config_context(array_api_dispatch=True):
@@ -59,6 +59,7 @@ def same_nodes(torch: Any, dtype: str) -> dict[str, float]:
     equal = np.all(nodes[:, :shared] == weights[:, :shared], axis=0)
     return {
         "dtype": dtype,
+        "block": block,
         "nodes_cpu": weights.shape[1],
         "nodes_gpu": nodes.shape[1],
         "equal_from_the_start": int(np.argmin(equal)) if not equal.all() else int(shared),
@@ -101,7 +102,9 @@ def main() -> None:
         print("no device: install torch with CUDA and run this where it sees a GPU")
         return
     report: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    report["same_nodes"] = [same_nodes(torch, dtype) for dtype in ("float64", "float32")]
+    report["same_nodes"] = [
+        same_nodes(torch, dtype, block) for block in (1, 10) for dtype in ("float64", "float32")
+    ]
     for row in report["same_nodes"]:
         print(row, flush=True)
     report["fits"] = []

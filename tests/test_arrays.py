@@ -9,14 +9,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
+from robustscn import RobustSCNRegressor, RSCKDERegressor, _arrays
 from robustscn._arrays import eps, histogram, like, namespace, to_host, to_host64
 from robustscn.density import _summed, binned, density
 from robustscn.growth import Problem, Recipe, empty, grow, step, validated
 from robustscn.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
 from robustscn.rounds import at_most_one, reweight
-from robustscn.rows import LocalRows, filled, quantile
+from robustscn.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.search import gains, pool_sums, pool_sums_exact
 from robustscn.solve import appended, newest_only, no_nodes, window
 from robustscn.weighting import (
@@ -432,3 +434,34 @@ def test_densities_of_many_rows_need_little_memory():
 
 def test_nodes_know_their_number():
     assert len(Nodes(np.zeros((2, 3)), np.zeros(3))) == 3
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RSCKDERegressor(20, n_rounds=3, n_candidates=20, scopes=(1.0,), block=10, random_state=0),
+        RobustSCNRegressor(
+            n_networks=1, max_nodes=20, n_rounds=2, n_candidates=5, scopes=(1.0,), random_state=0
+        ),
+    ],
+    ids=["rsc-kde", "flagship"],
+)
+def test_rows_stay_where_they_are_during_a_fit(model, monkeypatch):
+    library = pytest.importorskip("torch")
+    n_rows = SORTED_ROWS + 2000  # samples and sorted rows are at most so many
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(n_rows, 3))
+    y = np.sin(4 * X[:, 0]) + X[:, 1] + (rng.uniform(size=n_rows) < 0.1)
+    moved, bridge = [], _arrays.to_host
+
+    def watched(array):
+        moved.append(max(array.shape, default=1))
+        return bridge(array)
+
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # scikit-learn insists
+    monkeypatch.setattr(_arrays, "to_host", watched)
+    with config_context(array_api_dispatch=True):
+        weight = library.ones(n_rows, dtype=library.float64)
+        model.fit(library.asarray(X), library.asarray(y), sample_weight=weight)
+    assert moved
+    assert max(moved) < n_rows

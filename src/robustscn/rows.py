@@ -317,8 +317,8 @@ def sample(rows: Rows, share: float, *columns: Column) -> Totals:
     """Return the same share of the rows of several columns, on the host."""
 
     def chosen(at: Array, *blocks: Array) -> Totals:
-        wanted = np.asarray(to_host64(taken(at, share)), dtype=bool)
-        return tuple(to_host64(block)[wanted] for block in blocks)
+        wanted = taken(at, share)
+        return tuple(to_host64(block[wanted]) for block in blocks)
 
     return rows.reduce(chosen, rows.positions(columns[0]), *columns, combine=_end_to_end)
 
@@ -416,8 +416,8 @@ def _sorted_quantile(
     """Return the smallest of some rows' values up to which the wanted weight lies."""
 
     def kept(block: Array, w: Array) -> Totals:
-        chosen = np.asarray(to_host64(inside(block, w)), dtype=bool)
-        return to_host64(block)[chosen], to_host64(w)[chosen]
+        chosen = inside(block, w)  # by a mask where the rows are: few of them come here
+        return to_host64(block[chosen]), to_host64(w[chosen])
 
     few, counts = rows.reduce(kept, values, weight, combine=_end_to_end)
     order = np.argsort(few, kind="stable")

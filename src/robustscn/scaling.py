@@ -56,6 +56,7 @@ def interpolated(x: Array, knots: HostArray, values: HostArray) -> Array:
     if len(knots) == 1:
         return xp.full_like(x, float(values[0]))
     at, to = like(knots, x), like(values, x)
+    x = xp.asarray(x, copy=True)  # contiguous, where x is a column of a matrix: torch warns
     right = xp.clip(xp.searchsorted(at, x), 1, len(knots) - 1)
     left = right - 1
     start, stop = xp.take(at, left), xp.take(at, right)

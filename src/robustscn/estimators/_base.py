@@ -225,7 +225,7 @@ def _rows(X: Array) -> LocalRows:
     """Return where the rows live: cores share their blocks, a device takes large ones."""
     if is_numpy_array(X):
         return LocalRows(X.shape[0], n_threads=effective_n_jobs(-1))
-    return LocalRows(X.shape[0], block_bytes=2**30)
+    return LocalRows(X.shape[0], block_bytes=2**32)
 
 
 def deviation_scales(problem: Problem, last: Round[Any]) -> HostArray:
@@ -265,8 +265,9 @@ def _checked_weight(sample_weight: Any, X: Array) -> Array:
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if not bool(namespace(weight).any(weight > 0)):
         raise ValueError("all sample weights are zero: there is no row to learn from")
-    counted = to_host64(weight)[to_host64(weight) > 0]
-    check_weight_range(float(counted.min()), float(counted.max()))
+    xp = namespace(weight)
+    counted = weight[weight > 0]
+    check_weight_range(float(xp.min(counted)), float(xp.max(counted)))
     return weight
 
 
