@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +73,9 @@ bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fif
 
 bench-speed: $(VENV)/.peers  ## many rows, beside trees and random networks
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/speed.py
+
+bench-shortcuts: $(VENV)/.developer  ## what blocks, kept nodes and float32 cost in accuracy
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/shortcuts.py
 
 bench-table: $(VENV)/.developer  ## what the command line adds to a fit, up to a million rows
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/table_speed.py

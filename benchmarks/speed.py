@@ -252,6 +252,10 @@ def picture(table: dict[str, dict[str, dict[str, Any]]], path: Path) -> None:
             [int(n) for n in line], [each["seconds"] for each in line.values()], label=name, **style
         )
     axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds")
+    shortest = min(each["seconds"] for line in table.values() for each in line.values())
+    ticks = [t for t in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if t > 0.7 * shortest]
+    axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
+    axes.minorticks_off()
     axes.set_title("20 inputs, 10 % wrong targets, two cores", fontsize=10)
     axes.legend(frameon=False, fontsize=9)
     axes.grid(alpha=0.3)
@@ -266,10 +270,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, one run each")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--picture", type=Path, default=PICTURE)
+    parser.add_argument("--draw", action="store_true", help="only draw what was measured last")
     arguments = parser.parse_args()
     if arguments.one:
         name, n_rows, wrong, repeats = arguments.one
         print(json.dumps(one(name, int(n_rows), float(wrong), int(repeats))))
+        return
+    if arguments.draw:
+        measured_last = json.loads(arguments.out.read_text())
+        picture(measured_last["by_rows"]["seconds"], arguments.picture)
         return
     repeats = 1 if arguments.quick else arguments.repeats
     rows = tuple(n for n in ROWS if n <= 100_000) if arguments.quick else ROWS

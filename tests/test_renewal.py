@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robustscn import RSCKDERegressor
+from robustscn import RSCKDERegressor, SCNRegressor
+from robustscn.estimators import scn
 from robustscn.growth import Problem, Recipe, grow
 from robustscn.nodes import Draw
 from robustscn.renewal import renewed
@@ -83,3 +84,14 @@ def test_few_rows_grow_anew_in_every_round_and_many_in_the_first_and_the_last():
     anew = RSCKDERegressor(**settings, block=5, scopes=(1.0, 4.0), rebuild=True).fit(X, y[:, 0])
     assert np.any(anew.predict(X) != many.predict(X))  # the round between was solved, not grown
     assert many.score(X, y[:, 0]) > 0.95
+
+
+def test_beyond_many_rows_nodes_are_grown_once(monkeypatch):
+    monkeypatch.setattr(scn, "GROWN_ONCE_ROWS", UNSAMPLED_ROWS)
+    X, y, _ = drawn(UNSAMPLED_ROWS + 10)
+    settings = {"max_nodes": 10, "n_candidates": 20, "scopes": (1.0, 4.0), "block": 5}
+    many = RSCKDERegressor(**settings, n_rounds=3, random_state=0).fit(X, y[:, 0])
+    assert (many.nodes_round_, many.n_rounds_) == (1, 3)
+    first = SCNRegressor(**settings, random_state=0).fit(X, y[:, 0])
+    np.testing.assert_array_equal(many.error_path_, first.error_path_)
+    assert np.any(many.predict(X) != first.predict(X))

@@ -376,9 +376,8 @@ def _raced(
     )
     if not taken:
         return None
-    chosen, overlaps = list(taken), sums.overlaps
-    assert overlaps is not None
-    return Choice(pool.take(chosen), contraction, overlaps[:, chosen], sums.squares[chosen])
+    known = sums.take(np.array(taken))
+    return Choice(pool.take(taken), contraction, known.overlaps, known.squares)
 
 
 def _chosen(

@@ -74,20 +74,25 @@ class Track:
         """
         rows, X, weight, fit = self.rows, self.X, self.weight, self.fit
         pool = pool.astype(X)
-        if exact:
-            sums, _ = pool_sums_exact(
-                rows, X, residuals, weight, pool, fit.basis, fit.ridge, between=False
+        if exact or len(pool) <= 4 * count:
+            between = len(pool) <= 4 * count
+            sums, gram = pool_sums_exact(
+                rows, X, residuals, weight, pool, fit.basis, fit.ridge, between=between
             )
-            told = sums.remainders > self.least_remainder * sums.squares
-            gain = np.where(told, gains(sums).sum(axis=0), 0.0)
         else:
-            gain = gains(pool_sums(rows, X, residuals, weight, pool)).sum(axis=0)
+            between, sums = False, pool_sums(rows, X, residuals, weight, pool)
+        gain = gains(sums if exact else replace(sums, remainders=sums.squares)).sum(axis=0)
+        if exact:
+            gain = np.where(sums.remainders > self.least_remainder * sums.squares, gain, 0.0)
         order = np.argsort(-gain, kind="stable")
         order = order[gain[order] > 0]
         near = order[: 4 * count]
-        sums, gram = pool_sums_exact(
-            rows, X, residuals, weight, pool.take(near), fit.basis, fit.ridge
-        )
+        if between:
+            sums, gram = sums.take(near), gram[np.ix_(near, near)]
+        else:
+            sums, gram = pool_sums_exact(
+                rows, X, residuals, weight, pool.take(near), fit.basis, fit.ridge
+            )
         energy = rows.reduce(_squares, residuals, weight)[0]
         # Whether the inequality holds is not for the sample to say: r = 1 asks for any gain.
         taken = chosen_block(

@@ -46,6 +46,13 @@ class PoolSums:
     remainders: HostArray
     overlaps: HostArray | None = None
 
+    def take(self, chosen: HostArray) -> PoolSums:
+        """Return the sums of the candidates with the given numbers."""
+        overlaps = None if self.overlaps is None else self.overlaps[:, chosen]
+        return PoolSums(
+            self.dots[:, chosen], self.squares[chosen], self.remainders[chosen], overlaps
+        )
+
 
 def pool_sums(rows: Rows, X: Column, residuals: Column, weight: Column, pool: Nodes) -> PoolSums:
     """Return the pool's sums for the paper's rule.

@@ -24,6 +24,9 @@ from .least_squares import least_squares
 from .nodes import Nodes
 from .rows import Column, Rows, Stack, Totals, filled
 
+DIGITS_LOST = 100
+"""Rounding units by which a block may miss being orthonormal before it is made so again."""
+
 
 class Fit(Protocol):
     """What every way of solving gives."""
@@ -271,12 +274,13 @@ def _orthogonal_already(overlaps: HostArray, gram: HostArray, unit: float) -> bo
     -------
     bool
         True if both their overlaps, for columns of length one, and what whitening them will
-        lose are within 100 rounding units.
+        lose are within `DIGITS_LOST` rounding units.
     """
     lengths = np.sqrt(np.diagonal(gram))
-    if np.max(np.abs(overlaps) / lengths, initial=0.0) > 100 * unit:
+    if np.max(np.abs(overlaps) / lengths, initial=0.0) > DIGITS_LOST * unit:
         return False
-    return len(gram) == 1 or float(np.linalg.cond(gram / np.outer(lengths, lengths))) <= 100
+    cosines = gram / np.outer(lengths, lengths)
+    return len(gram) == 1 or float(np.linalg.cond(cosines)) <= DIGITS_LOST
 
 
 def _bordered(triangle: HostArray, above: HostArray, corner: HostArray) -> HostArray:

@@ -151,8 +151,8 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
         "cauchy", "welsch", "laplace", "student-t" or an object of your own.
     rebuild : {"auto"} or bool, default="auto"
         True grows each round's network from nothing, as the paper does; False keeps the first
-        round's nodes and renews only the output weights. "auto" is True up to 32768 rows;
-        beyond, only the first and the last round grow nodes.
+        round's nodes and renews only the output weights. "auto" is True up to 32768 rows,
+        grows nodes in the first and the last round up to 131072, and is False beyond.
     algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
         Which output weights are renewed when a node is added.
     window : int, default=20
@@ -207,8 +207,7 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
         The round in which its nodes were grown; later rounds up to `n_rounds_` renewed their
         output weights.
     error_path_ : array of shape (n_steps,)
-        Weighted root mean squared training error of that network after each step; one more
-        where its nodes were solved again in a later round.
+        Weighted root mean squared training error after each step in which they were grown.
     validation_path_ : array of shape (n_steps,)
         Its validation error after each step; empty without validation data.
     stop_reason_ : str

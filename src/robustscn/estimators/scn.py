@@ -24,6 +24,10 @@ from ._watch import Watch, fitted_network, with_callbacks
 SCOPES = (0.5, 1.0, 3.0, 5.0, 7.0, 9.0, 15.0, 25.0, 50.0, 100.0, 150.0, 200.0)
 ALGORITHMS = {"SC-I": "newest", "SC-II": "window", "SC-III": "all"}
 
+GROWN_ONCE_ROWS = 2**17
+"""Rows beyond which `rebuild="auto"` keeps the first round's nodes: wrong targets are outvoted
+in choosing nodes long before they are in choosing output weights."""
+
 
 @dataclass(frozen=True)
 class Grown:
@@ -345,8 +349,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         "cauchy", "welsch", "laplace", "student-t" or an object of your own.
     rebuild : {"auto"} or bool, default="auto"
         True grows each round's network from nothing, as the paper does; False keeps the first
-        round's nodes and renews only the output weights. "auto" is True up to 32768 rows;
-        beyond, only the first and the last round grow nodes.
+        round's nodes and renews only the output weights. "auto" is True up to 32768 rows,
+        grows nodes in the first and the last round up to 131072, and is False beyond.
     algorithm : {"SC-III", "SC-II", "SC-I"}, default="SC-III"
         Which output weights are renewed when a node is added.
     window : int, default=20
@@ -399,8 +403,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         The round in which its nodes were grown; later rounds up to `n_rounds_` renewed their
         output weights.
     error_path_ : array of shape (n_steps,)
-        Weighted root mean squared training error of that network after each step; one more
-        where its nodes were solved again in a later round.
+        Weighted root mean squared training error after each step in which they were grown.
     validation_path_ : array of shape (n_steps,)
         Its validation error after each step; empty without validation data.
     stop_reason_ : str
@@ -551,7 +554,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     def _grows_anew(self, n_rows: int, round_: int) -> bool:
         """Return whether a round after the first starts from nothing."""
         if self.rebuild == "auto":
-            return n_rows <= UNSAMPLED_ROWS or round_ == self.n_rounds - 1
+            last = round_ == self.n_rounds - 1
+            return n_rows <= UNSAMPLED_ROWS or (last and n_rows <= GROWN_ONCE_ROWS)
         return bool(self.rebuild)
 
     def _earlier_rounds(self, training: Training) -> tuple[int, Column | None]:
@@ -576,11 +580,4 @@ def _solved_again(problem: Problem, kept: Grown, ridge: float) -> Grown:
     """Return the kept nodes with output weights renewed under the problem's weights."""
     (nodes,) = (layer.beside(problem.X) for layer in kept.network.layers)
     output_weights, residuals = renewed(problem, nodes, kept.fit, ridge)
-    divisor = problem.total_weight() * problem.y.shape[1]
-    error = np.sqrt(problem.energy(residuals).sum() / divisor)
-    return replace(
-        kept,
-        network=network((nodes,), output_weights),
-        residuals=residuals,
-        errors=[*kept.errors, float(error)],
-    )
+    return replace(kept, network=network((nodes,), output_weights), residuals=residuals)

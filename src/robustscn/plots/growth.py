@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import HostArray
-from ..estimators import RSCKDERegressor, SCNRegressor
+from ..estimators import SCNRegressor
 from ..judgement import fitted_model
 from ._canvas import INK, PALE, STRANGE, axes, line_style
 
@@ -160,7 +159,7 @@ class GrowthDisplay:
 
 
 def _of_one_network(model: SCNRegressor) -> dict[str, Any]:
-    errors, validation = _errors(model), model.validation_path_
+    errors, validation = model.error_path_, model.validation_path_
     # A step may add fewer nodes than a block: what is known is the number of steps.
     one_by_one = model.block == 1
     return {
@@ -172,9 +171,3 @@ def _of_one_network(model: SCNRegressor) -> dict[str, Any]:
         "reason": model.stop_reason_,
         "unit": "nodes" if one_by_one else f"steps of up to {model.block} nodes",
     }
-
-
-def _errors(model: SCNRegressor) -> HostArray:
-    """Return the error after each step, without that of nodes solved again in a later round."""
-    solved_again = isinstance(model, RSCKDERegressor) and model.nodes_round_ < model.n_rounds_
-    return model.error_path_[:-1] if solved_again else model.error_path_
