@@ -33,7 +33,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.preprocessing import minmax_scale
 
 import robustscn
-from robustscn import RobustSCNRegressor, committee
+from robustscn import RobustSCNRegressor, committee, scaling
 from robustscn.datasets import contaminate
 from robustscn.estimators import flagship
 from robustscn.least_squares import Tuned, ridge_by_leave_one_out
@@ -59,8 +59,8 @@ def drawn_with(**changes: Any) -> Callable[..., Draw]:
     return draw
 
 
-def linear_only(scaling: Scaling, X: Array) -> Array:
-    return (X - scaling.low) / scaling.width
+def linear_only(learned: Scaling, X: Array) -> Array:
+    return (X - learned.low) / learned.width
 
 
 def no_folds(problem: Any, _seed: int) -> Any:
@@ -83,6 +83,10 @@ def narrow_from_the_start(problem: Any) -> Callable[..., Array]:
 
 def uncentred(_problem: Any, residuals: Any) -> Any:
     return residuals
+
+
+def mean(outputs: Array) -> Array:
+    return outputs.mean(axis=0)
 
 
 def all_believed(problem: Any) -> Any:
@@ -159,6 +163,14 @@ MODELS = {
     "narrowing": Model(
         "scale that narrows (narrow from the start)",
         stand_ins=((flagship, "narrowing", narrow_from_the_start),),
+    ),
+    "doubt": Model("doubt where networks disagree", stand_ins=((committee, "DOUBT", 0.0),)),
+    "median of networks": Model(
+        "median of the networks as prediction (mean)", stand_ins=((flagship, "middle", mean),)
+    ),
+    "all ranks": Model(
+        "no ranks of inputs that are spread evenly (all ranks)",
+        stand_ins=((scaling, "ALIKE", 2.0),),
     ),
     "median": Model(
         "median taken off the evidence", stand_ins=((committee, "centred", uncentred),)

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import median_abs_deviation
 
+from robustscn import RobustSCNRegressor
 from robustscn.committee import (
     FIRST_TRUSTED_ROUND,
     FOLDS,
@@ -12,6 +14,7 @@ from robustscn.committee import (
     batch_sizes,
     centred,
     count_rows,
+    disagreement,
     fold_of_rows,
     mean_sizes,
     narrowing,
@@ -102,6 +105,38 @@ def test_round_losses_are_the_literal_mean_absolute_residuals():
         assert found == pytest.approx(literal / weight.sum() / 2)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 12])
+def test_disagreement_is_half_the_median_absolute_deviation(count):
+    rng = np.random.default_rng(count)
+    columns = list(rng.standard_t(2, size=(count, 240, 2)))
+    found = disagreement(problem_of(np.zeros((240, 1)), np.zeros((240, 2))), columns)
+    literal = median_abs_deviation(np.stack(columns), axis=0, scale="normal")
+    np.testing.assert_allclose(found, 0.5 * literal, rtol=1e-6)
+
+
+def test_doubt_is_that_of_the_networks_of_the_last_build(problem):
+    committee = Committee(problem, recipe(problem), 4, 2)
+    networks, _ = committee.build(0, problem.weight)
+    assert committee.doubt.shape == (240, 1)
+    spread = np.std([network.output(problem.X) for network in networks], axis=0)
+    # Left-out residuals differ by more than outputs do, and in the same places.
+    assert np.corrcoef(np.log(committee.doubt[:, 0]), np.log(spread[:, 0]))[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 12])
+def test_the_ensemble_predicts_the_median_of_its_networks(count):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    Y = np.column_stack([np.sin(4 * X[:, 0]), X[:, 1]])
+    model = RobustSCNRegressor(
+        n_networks=count, max_nodes=10, n_rounds=2, n_candidates=5, random_state=0
+    ).fit(X, Y)
+    Z = model._scaling.inputs(X)
+    outputs = [network.output(Z) + model._scaling.centre for network in model._networks]
+    assert len(outputs) == count
+    np.testing.assert_allclose(model.predict(X), np.median(outputs, axis=0) * model._scale)
+
+
 def test_evidence_lies_around_zero_for_each_output():
     rng = np.random.default_rng(4)
     weight = rng.uniform(0.5, 2.0, size=240)
@@ -156,16 +191,22 @@ def test_the_scale_starts_at_a_third_of_the_largest_residual_and_halves(problem)
 # -- scaling ----------------------------------------------------------------------------------
 
 
-def test_inputs_enter_linearly_and_by_rank():
+def test_inputs_enter_linearly_and_by_rank_where_they_crowd_together():
     rng = np.random.default_rng(3)
-    X = np.column_stack([rng.lognormal(0, 2, 5000), rng.uniform(-3, 7, 5000)])
+    spread = rng.uniform(-3, 7, 5000)
+    X = np.column_stack([spread, rng.lognormal(0, 2, 5000), spread > 6, rng.normal(size=5000)])
     problem = problem_of(X, np.zeros(5000))
     Z = scaled(problem, scaling_of(problem)).X
-    assert Z.shape == (5000, 4)
-    np.testing.assert_allclose(Z.min(axis=0)[:2], 0.0, atol=1e-12)
-    np.testing.assert_allclose(Z.max(axis=0)[:2], 1.0, atol=1e-12)
-    ranks = (np.argsort(np.argsort(X, axis=0), axis=0) + 0.5) / 5000
-    assert np.max(np.abs(Z[:, 2:] - ranks)) < 0.02
+    assert Z.shape == (5000, 6)  # a rank of the second and the last
+    np.testing.assert_allclose(Z.min(axis=0)[:4], 0.0, atol=1e-12)
+    np.testing.assert_allclose(Z.max(axis=0)[:4], 1.0, atol=1e-12)
+    ranks = (np.argsort(np.argsort(X[:, [1, 3]], axis=0), axis=0) + 0.5) / 5000
+    assert np.max(np.abs(Z[:, 4:] - ranks)) < 0.02
+
+
+def test_a_constant_input_has_no_rank():
+    X = np.column_stack([np.full(50, 3.0), np.exp(np.arange(50) / 5.0)])
+    assert scaling_of(problem_of(X, np.zeros(50))).ranked == (1,)
 
 
 def test_units_of_the_inputs_do_not_matter(problem):

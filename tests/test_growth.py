@@ -10,9 +10,9 @@ from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
 from robustscn.growth import CONTRACTIONS, Problem, Recipe, Stop, empty, grow, step, validated
 from robustscn.least_squares import leave_one_out
 from robustscn.nodes import Draw
-from robustscn.rounds import at_most_one, mean_one, reweight
+from robustscn.rounds import at_most_one, doubted, mean_one, reweight
 from robustscn.rows import LocalRows
-from robustscn.weighting import KDE, Tukey
+from robustscn.weighting import KDE, GemanMcClure, Tukey, trimmed_scales
 
 SCOPES = (0.5, 2.0, 8.0)
 
@@ -507,6 +507,36 @@ def test_a_least_scale_is_asked_for_each_round_and_kept():
             round_.inlier_weight,
             Tukey().inlier_weight(rows.rows, rows.y, rows.weight, np.array([least])),
         )
+
+
+def test_doubt_is_measured_together_with_the_scale():
+    rng = np.random.default_rng(5)
+    rows = LocalRows(300)
+    e, doubt = rng.normal(size=(300, 2)), rng.uniform(0, 3, size=(300, 2))
+    e[:30] += 20.0
+    weight = rng.uniform(0.5, 2.0, size=300)
+    (only,) = reweight(
+        rows, weight, lambda *_: (None, e), GemanMcClure(), 1, doubt=lambda: doubt, normalise=False
+    )
+    scales = trimmed_scales(rows, e, weight)
+    np.testing.assert_array_equal(only.evidence, e)
+    literal = e / np.sqrt(scales**2 + doubt**2)  # in units of both
+    np.testing.assert_allclose(only.judged / scales, literal, rtol=1e-12)
+    np.testing.assert_allclose(
+        only.inlier_weight, GemanMcClure().inlier_weight(rows, only.judged, weight), rtol=1e-12
+    )
+    least = np.array([5.0, 0.0])
+    found = doubted(rows, e, doubt, weight, least)
+    np.testing.assert_allclose(found[:, 0], e[:, 0] / np.sqrt(1 + (doubt[:, 0] / 5) ** 2))
+    np.testing.assert_allclose(found[:, 1], only.judged[:, 1])
+
+
+def test_no_doubt_changes_nothing_and_endless_doubt_overflows_nothing():
+    rows, e = LocalRows(4), np.array([[0.0], [0.0], [0.0], [2.0]])
+    np.testing.assert_array_equal(doubted(rows, e, np.zeros((4, 1)), np.ones(4), None), e)
+    # More than half of the rows are met exactly: one standard deviation is next to nothing.
+    found = doubted(rows, e, np.full((4, 1), 1e300), np.ones(4), None)
+    assert np.all(np.isfinite(found))
 
 
 def test_rounds_of_kernel_density_weights_equal_the_reference():

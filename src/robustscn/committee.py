@@ -3,7 +3,8 @@
 Networks are grown in batches of `FOLDS`; each batch member grows on the rows of all folds but
 one, and every network's output weights are judged by leave-one-out residuals. A row's evidence
 is its mean left-out residual over the networks whose growing it was kept from, less the median
-of all rows' own. Two things are chosen on dirty data:
+of all rows' own. Where networks disagree about a row, the row is given the benefit of the doubt.
+Two things are chosen on dirty data:
 
 - The ridge of each network, by the lowest weighted leave-one-out error.
 - The round that is kept, by the mean absolute evidence. It counts every row, rejected or not:
@@ -22,9 +23,9 @@ import numpy as np
 from ._arrays import Array, HostArray, like, namespace
 from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
-from .nodes import Network, Nodes, network, pass_through
+from .nodes import Network, Nodes, middle, network, pass_through
 from .rows import Column, Totals, quantile
-from .weighting import distances
+from .weighting import NORMAL_MAD, distances
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -34,6 +35,9 @@ FOLDS = 4
 
 FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
+
+DOUBT = 0.5
+"""Share of the networks' disagreement that counts as doubt: as much as the mean of four has."""
 
 FEW_ROWS = 40
 """Below this number no row is kept from a network's growing."""
@@ -75,6 +79,11 @@ class Committee:
         Like `map`, perhaps at the same time.
     watch : Watcher or None
         Told of each network's growing; may end it.
+
+    Attributes
+    ----------
+    doubt : column of shape (n_rows, n_outputs)
+        How far the networks of the last build disagree about each row.
     """
 
     problem: Problem
@@ -86,6 +95,7 @@ class Committee:
     layers: list[Grown] = field(default_factory=list)
     kept_from: list[int] = field(default_factory=list)
     layers_by_round: list[list[Grown]] = field(default_factory=list)
+    doubt: Column = None
 
     def __post_init__(self) -> None:
         self.folds = fold_of_rows(self.problem, self.recipe.draw.seed)
@@ -115,7 +125,16 @@ class Committee:
         self.layers = self.layers + self._grown(weighted, number, new)
         self.kept_from = self.kept_from + new
         self.layers_by_round.append(self.layers)
-        tuned, evidence = self._judged(weighted, self.layers, self.kept_from)
+        tuned = list(
+            self.each(
+                partial(_tuned, weighted, self.problem.weight),
+                [layer.nodes for layer in self.layers],
+            )
+        )
+        left_out = [fit.left_out for fit in tuned]
+        self.doubt = disagreement(self.problem, left_out)
+        evidence = _mean_left_out(self.problem, self.folds, left_out, self.kept_from)
+        evidence = centred(self.problem, evidence)
         return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
 
     def n_steps(self, number: int) -> int:
@@ -126,14 +145,6 @@ class Committee:
         recipes = [replace(self.recipe, round=100 * number + k) for k in range(len(new))]
         grown = partial(_grown_without, weighted, self.folds, self.watch)
         return list(self.each(grown, new, recipes))
-
-    def _judged(
-        self, weighted: Problem, layers: Sequence[Grown], kept_from: Sequence[int]
-    ) -> tuple[list[Tuned], Column]:
-        nodes = [layer.nodes for layer in layers]
-        tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), nodes))
-        left_out = _mean_left_out(self.problem, self.folds, tuned, kept_from)
-        return tuned, centred(self.problem, left_out)
 
 
 def _folds_of(start: int, count: int) -> list[int]:
@@ -267,8 +278,33 @@ def _networks(
     )
 
 
+def disagreement(problem: Problem, left_out: Sequence[Column]) -> Column:
+    """Return how far networks disagree about each row, as far as it counts as doubt.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    left_out : sequence of columns of shape (n_rows, n_outputs)
+        Each network's left-out residuals.
+
+    Returns
+    -------
+    column of shape (n_rows, n_outputs)
+        `DOUBT` times 1.4826 times their median absolute deviation from their median, which one
+        odd network cannot move.
+    """
+
+    def deviation(*columns: Array) -> Array:
+        xp = namespace(*columns)
+        stacked = xp.stack(columns)
+        return DOUBT * NORMAL_MAD * middle(xp.abs(stacked - middle(stacked)[None, ...]))
+
+    return problem.rows.map(deviation, *left_out, width=2 * len(left_out))
+
+
 def _mean_left_out(
-    problem: Problem, folds: Column, tuned: Sequence[Tuned], hidden_from: Sequence[int]
+    problem: Problem, folds: Column, left_out: Sequence[Column], hidden_from: Sequence[int]
 ) -> Column:
     """Return each row's mean left-out residual over the networks grown without it.
 
@@ -276,16 +312,15 @@ def _mean_left_out(
     mean over all.
     """
 
-    def mean(f: Array, *left_out: Array) -> Array:
+    def mean(f: Array, *columns: Array) -> Array:
         xp = namespace(f)
-        stacked = xp.stack(left_out)
+        stacked = xp.stack(columns)
         unseen = xp.stack([xp.astype(f == k, f.dtype) for k in hidden_from])
         none = xp.astype(xp.sum(unseen, axis=0) == 0, f.dtype)
         votes = unseen + none[None, :]
         return xp.sum(votes[:, :, None] * stacked, axis=0) / xp.sum(votes, axis=0)[:, None]
 
-    columns = [fit.left_out for fit in tuned]
-    return problem.rows.map(mean, folds, *columns, width=2 * len(columns))
+    return problem.rows.map(mean, folds, *left_out, width=2 * len(left_out))
 
 
 def centred(problem: Problem, residuals: Column) -> Column:

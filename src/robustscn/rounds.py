@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ._arrays import Array, HostArray, namespace
+from ._arrays import Array, HostArray, like, namespace
 from .rows import Column, Rows, Totals, filled
-from .weighting import Weighting
+from .weighting import Weighting, trimmed_scales
 
 Model = TypeVar("Model")
 
@@ -35,6 +35,8 @@ class Round(Generic[Model]):
         Inlier weights that its residuals suggest.
     evidence : column of shape (n_rows, n_outputs)
         Those residuals.
+    judged : column of shape (n_rows, n_outputs)
+        The same, smaller where the model is in doubt: what the weights were made of.
     least_scale : array of shape (n_outputs,) or None
         What one standard deviation was at least taken to be.
     """
@@ -43,6 +45,7 @@ class Round(Generic[Model]):
     weight_used: Column
     inlier_weight: Column
     evidence: Column
+    judged: Column
     least_scale: HostArray | None = None
 
 
@@ -57,6 +60,7 @@ def reweight(
     normalise: bool = True,
     negligible: float = 0.0,
     least_scale: Callable[[int, Column], HostArray] | None = None,
+    doubt: Callable[[], Column] | None = None,
 ) -> Iterator[Round[Model]]:
     """Yield the rounds of: build with the present inlier weights, renew them from the errors.
 
@@ -84,6 +88,10 @@ def reweight(
         From the round's number and its residuals to what one standard deviation of each output
         is at least taken to be: a scale that starts wide and narrows keeps what is true but
         not yet learned.
+    doubt : callable or None
+        Asked after each build: how far the model may be from the truth at each row, shape
+        (n_rows, n_outputs). A row is as strange as its residual is large beside that and the
+        scale together.
 
     Yields
     ------
@@ -97,11 +105,48 @@ def reweight(
         least = None if least_scale is None else least_scale(number, evidence)
         # A weighting of the caller's own need not know of least scales where there are none.
         scale = () if least is None else (least,)
-        renewed = weighting.inlier_weight(rows, evidence, sample_weight, *scale)
+        judged = evidence
+        if doubt is not None:
+            judged = doubted(rows, evidence, doubt(), sample_weight, least)
+        renewed = weighting.inlier_weight(rows, judged, sample_weight, *scale)
         if normalise:
             renewed = mean_one(rows, renewed, sample_weight)
-        yield Round(model, inlier_weight, renewed, evidence, least)
+        yield Round(model, inlier_weight, renewed, evidence, judged, least)
         inlier_weight = renewed
+
+
+def doubted(
+    rows: Rows, residuals: Column, doubt: Column, sample_weight: Column, least: HostArray | None
+) -> Column:
+    """Return residuals made smaller where the model is in doubt.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    residuals, doubt : columns of shape (n_rows, n_outputs)
+        Residuals, and how far the model may be from the truth there.
+    sample_weight : column of shape (n_rows,)
+        How often each row counts.
+    least : array of shape (n_outputs,) or None
+        What one standard deviation is at least taken to be.
+
+    Returns
+    -------
+    column of shape (n_rows, n_outputs)
+        e / sqrt(1 + (doubt / s)^2): measured by the one standard deviation s, these are the
+        residuals measured by s and the row's doubt together.
+    """
+    scales = trimmed_scales(rows, residuals, sample_weight)
+    scales = scales if least is None else np.maximum(scales, least)
+
+    def smaller(e: Array, d: Array) -> Array:
+        xp = namespace(e)
+        # Where nearly all rows are met exactly, the quotient or its square would overflow.
+        share = xp.minimum(d, like(1e9 * scales, d)) / like(scales, d)
+        return e / xp.sqrt(1.0 + share * share)
+
+    return rows.map(smaller, residuals, doubt)
 
 
 def _without(residuals: Array, negligible: float) -> Array:

@@ -1,7 +1,8 @@
 """Inputs and targets in units of their own: what the networks see is the same in any unit.
 
-Each input enters twice, scaled linearly to [0, 1] and by rank. Ranks spread out inputs that
-crowd together; the linear copy keeps what is linear.
+Each input enters scaled linearly to [0, 1], and by rank too where its values crowd together:
+ranks spread them out. Of an input that is spread evenly already, or has two values, the rank says
+the same again with the sample's noise in it.
 """
 
 from __future__ import annotations
@@ -15,26 +16,32 @@ from .growth import Problem
 from .rows import LocalRows, Totals, quantile, sample
 from .sketch import sketch_of
 
+ALIKE = 0.99
+"""Correlation of an input with its ranks from which on these are left out."""
+
 RANKED_ROWS = 2**15
 """Rows from which the ranks of inputs are learned, at most."""
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Maps that bring inputs to [0, 1], in two ways, and targets to a centre of zero.
+    """Maps that bring inputs to [0, 1], some in two ways, and targets to a centre of zero.
 
     Parameters
     ----------
     low, width : arrays of shape (n_features,)
         Smallest input and range; a constant input has width one.
-    knots, ranks : tuples of n_features arrays
-        Values of each input and the share of weight below them.
+    ranked : tuple of int
+        Numbers of the inputs that enter by rank too.
+    knots, ranks : tuples of arrays
+        Values of each of those and the share of weight below them.
     centre : array of shape (n_outputs,)
         Median target.
     """
 
     low: HostArray
     width: HostArray
+    ranked: tuple[int, ...]
     knots: tuple[HostArray, ...]
     ranks: tuple[HostArray, ...]
     centre: HostArray
@@ -43,11 +50,11 @@ class Scaling:
         """Return the inputs scaled linearly and by rank, side by side."""
         xp = namespace(X)
         linear = (X - like(self.low, X)) / like(self.width, X)
-        ranked = [
+        by_rank = [
             interpolated(X[:, j], knots, ranks)[:, None]
-            for j, (knots, ranks) in enumerate(zip(self.knots, self.ranks, strict=True))
+            for j, knots, ranks in zip(self.ranked, self.knots, self.ranks, strict=True)
         ]
-        return xp.concat([linear, *ranked], axis=1)
+        return xp.concat([linear, *by_rank], axis=1)
 
 
 def interpolated(x: Array, knots: HostArray, values: HostArray) -> Array:
@@ -70,14 +77,18 @@ def scaling_of(problem: Problem) -> Scaling:
     low, high = _extent(problem)
     X, weight = sample(rows, min(1.0, RANKED_ROWS / rows.n_rows), problem.X, problem.weight)
     X, weight = X[weight > 0], weight[weight > 0]
-    ranked = [_ranks(X[:, j], weight) for j in range(X.shape[1])]
+    width = np.where(high > low, high - low, 1.0)
+    linear = (X - low) / width
+    ranked = tuple(j for j in range(X.shape[1]) if not _evenly_spread(linear[:, j], weight))
+    ranks = [_ranks(X[:, j], weight) for j in ranked]
     columns = [rows.map(lambda t, q=q: t[:, q], problem.y) for q in range(n_outputs)]
     centre = [quantile(rows, column, problem.weight, 0.5) for column in columns]
     return Scaling(
         low,
-        np.where(high > low, high - low, 1.0),
-        tuple(knots for knots, _ in ranked),
-        tuple(shares for _, shares in ranked),
+        width,
+        ranked,
+        tuple(knots for knots, _ in ranks),
+        tuple(shares for _, shares in ranks),
         np.array(centre),
     )
 
@@ -99,6 +110,18 @@ def _extent(problem: Problem) -> tuple[HostArray, HostArray]:
 
     low, high = problem.rows.reduce(extent, problem.X, problem.weight, combine=widest)
     return low, high
+
+
+def _evenly_spread(values: HostArray, weight: HostArray) -> bool:
+    """Return whether ranks would say hardly anything that the values do not say."""
+    _, place = np.unique(values, return_inverse=True)
+    if place.max() < 2:
+        return True
+    mass = np.bincount(place, weight)
+    shares = (np.cumsum(mass) - 0.5 * mass)[place] / mass.sum()
+    a, b = (v - np.average(v, weights=weight) for v in (values, shares))
+    product, first, second = (np.sum(weight * v) for v in (a * b, a * a, b * b))
+    return bool(product >= ALIKE * np.sqrt(first * second))
 
 
 def _ranks(values: HostArray, weight: HostArray) -> tuple[HostArray, HostArray]:

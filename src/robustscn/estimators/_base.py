@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,7 +172,7 @@ class RobustMixin:
         rows = problem.rows
         self.inlier_weight_ = self._shown(at_most_one(rows, last.inlier_weight, problem.weight))
         scales = deviation_scales(problem, last)
-        strange = rows.map(lambda d: d > OUTLIER_DISTANCE, distances(rows, last.evidence, scales))
+        strange = rows.map(lambda d: d > OUTLIER_DISTANCE, distances(rows, last.judged, scales))
         self.outliers_ = self._shown(strange)
         expected = self._shown(rows.map(lambda t, e: t - e, problem.y, last.evidence))
         observed = self._shown(training.y)
@@ -224,7 +225,9 @@ def one_blas_thread() -> Any:
 def _rows(X: Array) -> LocalRows:
     """Return where the rows live: cores share their blocks, a device takes large ones."""
     if is_numpy_array(X):
-        return LocalRows(X.shape[0], n_threads=effective_n_jobs(-1))
+        # A worker of the caller's own pool has one core; joblib would say so with each fit.
+        n_threads = 1 if current_process().daemon else effective_n_jobs(-1)
+        return LocalRows(X.shape[0], n_threads=n_threads)
     return LocalRows(X.shape[0], block_bytes=2**32)
 
 

@@ -29,7 +29,7 @@ from ..committee import (
     not_gross,
 )
 from ..growth import Problem, Recipe, Stop
-from ..nodes import Draw, Network
+from ..nodes import Draw, Network, middle
 from ..rounds import Round, reweight
 from ..rows import Column, LocalRows
 from ..scaling import Scaling, scaled, scaling_of
@@ -212,6 +212,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             start=not_gross(problem),
             negligible=training.negligible(1e-6),
             least_scale=narrowing(problem),
+            doubt=lambda: committee.doubt,
         ):
             yield round_
             if watch.end_round(partial(self._fitted, training, scaling, round_.model)):
@@ -272,9 +273,7 @@ def _validation_error(
 
 
 def ensemble_output(networks: tuple[Network, ...], scaling: Scaling, X: Array) -> Array:
-    """Return the mean of the networks' outputs for raw inputs."""
+    """Return the median of the networks' outputs for raw inputs: none of them can run wild."""
     X = scaling.inputs(X)
-    total = networks[0].output(X)
-    for other in networks[1:]:
-        total = total + other.output(X)
-    return total / len(networks) + like(scaling.centre, X)
+    outputs = namespace(X).stack([each.output(X) for each in networks])
+    return middle(outputs) + like(scaling.centre, X)

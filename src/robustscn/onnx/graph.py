@@ -36,14 +36,27 @@ class Graph:
     constants: list[Any] = field(default_factory=list)
 
     def add(
-        self, operator: str, *inputs: str, domain: str = "", output: str = "", **attributes: Any
+        self,
+        operator: str,
+        *inputs: str,
+        domain: str = "",
+        output: str = "",
+        unread: int = 0,
+        **attributes: Any,
     ) -> str:
-        """Add a node with one output; return the output's name."""
+        """Add a node with one output, and more that nobody reads; return the first one's name."""
         from onnx import helper
 
         output = output or self._new_name(operator)
         self.nodes.append(
-            helper.make_node(operator, inputs, [output], output, domain=domain, **attributes)
+            helper.make_node(
+                operator,
+                inputs,
+                [output, *(f"{output}_unread_{k}" for k in range(unread))],
+                output,
+                domain=domain,
+                **attributes,
+            )
         )
         return output
 

@@ -8,7 +8,7 @@ A rank is a sum over segments between knots, each clipped to its share of the wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,10 @@ def prediction(graph: Graph, model: Any, x: str) -> str:
     if scaling is not None:
         x = scaled_inputs(graph, scaling, x)
         centre = scaling.centre
-    y = mean_output(graph, networks, x, centre)
+    y = outputs(graph, networks, x)
+    if len(networks) > 1:
+        y = middle(graph, y, len(networks))
+    y = graph.add("Add", y, graph.constant(centre))
     y = graph.add("Mul", y, graph.constant(float(model._scale)))
     return graph.add("Squeeze", y, graph.constant([1])) if model._flat else y
 
@@ -55,64 +58,79 @@ def scaled_inputs(graph: Graph, scaling: Scaling, x: str) -> str:
     """Return the inputs scaled linearly and by rank, side by side; see `Scaling.inputs`."""
     linear = graph.add("Sub", x, graph.constant(scaling.low))
     linear = graph.add("Div", linear, graph.constant(scaling.width))
+    if not scaling.ranked:
+        return linear
     return graph.add("Concat", linear, ranked_inputs(graph, scaling, x), axis=1)
 
 
 def ranked_inputs(graph: Graph, scaling: Scaling, x: str) -> str:
-    """Return the ranks of the inputs, constant outside the knots."""
+    """Return the ranks of those inputs that have any, constant outside the knots."""
     segments = [len(knots) - 1 for knots in scaling.knots]
-    n_features, owner = len(segments), np.repeat(np.arange(len(segments)), segments)
+    n_ranked, owner = len(segments), np.repeat(np.arange(len(segments)), segments)
     first = graph.constant(np.array([ranks[0] for ranks in scaling.ranks], dtype=float))
-    steps = np.zeros((len(owner), n_features))
+    steps = np.zeros((len(owner), n_ranked))
     steps[np.arange(len(owner)), owner] = np.concatenate([np.diff(r) for r in scaling.ranks])
-    if not len(owner):  # all inputs are constant
-        return graph.add("Add", graph.add("Mul", x, graph.constant(0.0)), first)
     start = np.concatenate([knots[:-1] for knots in scaling.knots])
     width = np.concatenate([np.diff(np.asarray(k, dtype=float)) for k in scaling.knots])
-    way = graph.add("Gather", x, graph.constant(owner), axis=1)
+    way = graph.add("Gather", x, graph.constant(np.array(scaling.ranked)[owner]), axis=1)
     way = graph.add("Div", graph.add("Sub", way, graph.constant(start)), graph.constant(width))
     way = graph.add("Clip", way, graph.constant(0.0), graph.constant(1.0))
     return graph.add("Add", graph.add("MatMul", way, graph.constant(steps)), first)
 
 
-def mean_output(
-    graph: Graph, networks: Iterable[Network], x: str, centre: HostArray | float
-) -> str:
-    """Return the mean of the networks' outputs plus the centre, shape (n_rows, n_outputs)."""
+def outputs(graph: Graph, networks: tuple[Network, ...], x: str) -> str:
+    """Return the networks' outputs side by side, shape (n_rows, n_networks * n_outputs)."""
     total: str | None = None
-    for activation, (weights, biases, output_weights) in _side_by_side(tuple(networks)).items():
+    constant: HostArray | float = 0.0
+    for activation, (weights, biases, output_weights) in _side_by_side(networks).items():
         if activation == "identity":
-            centre = centre + biases @ output_weights
+            constant = biases @ output_weights
             weights, output_weights = weights @ output_weights, np.empty(0)
             if not weights.any() and total is not None:
                 continue
-        term = graph.add("MatMul", x, graph.constant(weights))
+        # ONNX Runtime fuses a product with a division by one number before it, in float32.
+        product = "Mul" if len(weights) == 1 else "MatMul"
+        term = graph.add(product, x, graph.constant(weights))
         if activation != "identity":
             term = graph.add("Add", term, graph.constant(biases))
             term = ACTIVATIONS[activation](graph, term)
             term = graph.add("MatMul", term, graph.constant(output_weights))
         total = term if total is None else graph.add("Add", total, term)
     assert total is not None
-    return graph.add("Add", total, graph.constant(centre))
+    return graph.add("Add", total, graph.constant(constant))
+
+
+def middle(graph: Graph, values: str, count: int) -> str:
+    """Return the median over networks, shape (n_rows, n_outputs)."""
+    values = graph.add("Reshape", values, graph.constant([0, count, -1]))
+    # The largest half, in order: the smallest of them, or the mean of the two about the middle.
+    n_upper = count // 2 + 1
+    upper = graph.add("TopK", values, graph.constant([n_upper]), axis=1, unread=1)
+    near = [n_upper - 1] if count % 2 else [n_upper - 2, n_upper - 1]
+    upper = graph.add("Gather", upper, graph.constant(near), axis=1)
+    return graph.add("ReduceMean", upper, axes=[1], keepdims=0)
 
 
 def _side_by_side(
     networks: tuple[Network, ...],
 ) -> dict[str, tuple[HostArray, HostArray, HostArray]]:
-    """Return input weights, biases and shares in the mean for each activation, identity last."""
+    """Return input weights, biases and output weights for each activation, identity last.
+
+    Each network's output weights are in columns of its own.
+    """
     layers: dict[str, list[tuple[HostArray, HostArray, HostArray]]] = {}
-    for network in networks:
-        end = 0
+    for number, network in enumerate(networks):
+        end, m = 0, network.output_weights.shape[1]
         for layer in network.layers:
             start, end = end, end + len(layer)
-            share = network.output_weights[start:end] / len(networks)
-            parts = layers.setdefault(layer.activation, [])
-            parts.append((layer.weights, layer.biases, share))
+            own = np.zeros((len(layer), m * len(networks)))
+            own[:, m * number : m * (number + 1)] = network.output_weights[start:end]
+            layers.setdefault(layer.activation, []).append((layer.weights, layer.biases, own))
     return {
         activation: (
             np.hstack([weights for weights, _, _ in parts]),
             np.concatenate([biases for _, biases, _ in parts]),
-            np.vstack([share for _, _, share in parts]),
+            np.vstack([own for _, _, own in parts]),
         )
         for activation, parts in sorted(layers.items(), key=lambda item: item[0] == "identity")
     }
