@@ -289,7 +289,7 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     Parameters
     ----------
     n_networks : int, default=12
-        Networks whose predictions are averaged.
+        Networks of which the median predicts.
     max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10

@@ -4,7 +4,7 @@ Rounds of weighted growth, as in RSC-KDE, with changes that make a clean validat
 unnecessary: rows are judged by a committee of networks that have not seen them; the scale by
 which residuals are judged starts at the largest of them and halves each round, so that what is
 true but not yet learned, a narrow peak, is kept until it is; networks of several rounds are
-solved again under each round's weights and averaged.
+solved again under each round's weights, and their median predicts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     Parameters
     ----------
     n_networks : int, default=12
-        Networks whose predictions are averaged.
+        Networks of which the median predicts.
     max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10
@@ -73,9 +73,11 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     inlier_weight_ : array of shape (n_samples,)
         How far each row is believed, between 0 and 1.
     outliers_ : bool array of shape (n_samples,)
-        Rows whose left-out residual is beyond three robust standard deviations: 1.4826 times
-        the median absolute residual, computed again without such rows until it settles, and
-        not below the scale of the kept round, under which rows were not told apart.
+        Rows whose left-out residual is beyond three times robust standard deviation and doubt
+        together (root of the sum of squares). The standard deviation is 1.4826 times the median
+        absolute residual, computed again without such rows until it settles, and not below the
+        scale of the kept round, under which rows were not told apart; doubt is half of what the
+        networks disagree about the row.
     n_nodes_ : int
         Hidden nodes of all networks together.
     n_rounds_ : int

@@ -39,15 +39,16 @@ def explanation(record: FitRecord) -> list[str]:
 
 
 def _limit(record: FitRecord) -> str:
+    unsure = ", and more where the networks disagree" if record.left_out else ""
     if len(record.targets) == 1:
         return (
             "A row is distrusted where the two differ by more than three robust standard "
-            f"deviations, which is about {3 * record.targets[0].scale:.3g} here."
+            f"deviations, which is about {3 * record.targets[0].scale:.3g} here{unsure}."
         )
     scales = _listed([f"{target.scale:.3g} for {target.name}" for target in record.targets])
     return (
         "A row is distrusted where its targets, taken together, are further away than three "
-        f"robust standard deviations; one is about {scales}."
+        f"robust standard deviations; one is about {scales}{unsure}."
     )
 
 
