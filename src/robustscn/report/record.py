@@ -156,7 +156,7 @@ def record_of(
     >>> frame = pd.DataFrame({"x": np.linspace(0, 1, 200)})
     >>> frame["y"] = np.sin(6 * frame["x"])
     >>> frame.loc[::10, "y"] += 3.0
-    >>> model = RobustSCNRegressor(n_networks=4, max_nodes=20, random_state=0)
+    >>> model = RobustSCNRegressor(n_networks=4, max_nodes=50, random_state=0)
     >>> record = record_of(model.fit(frame[["x"]], frame["y"]), frame, targets="y", features=["x"])
     >>> record.n_suspects, record.n_rows
     (20, 200)
