@@ -77,6 +77,13 @@ def histogram(bins: Array, weights: Array, length: int) -> HostArray:
     return to_host64(count(bins, xp.astype(weights, xp.float64), length))
 
 
+def middle(values: Array) -> Array:
+    """Return the median along the first axis, which the array-API standard lacks."""
+    xp = namespace(values)
+    ordered, n = xp.sort(values, axis=0), values.shape[0]
+    return 0.5 * (ordered[(n - 1) // 2, ...] + ordered[n // 2, ...])
+
+
 def triangle_of(matrix: Array) -> Array:
     """Return R of the orthogonal factorisation of a matrix.
 

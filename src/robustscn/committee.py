@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, HostArray, like, namespace
+from ._arrays import Array, HostArray, like, middle, namespace
 from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
-from .nodes import Network, Nodes, middle, network, pass_through
+from .nodes import Network, Nodes, network, pass_through
 from .rows import Column, Totals, quantile
 from .weighting import NORMAL_MAD, distances
 
@@ -125,17 +125,13 @@ class Committee:
         self.layers = self.layers + self._grown(weighted, number, new)
         self.kept_from = self.kept_from + new
         self.layers_by_round.append(self.layers)
-        tuned = list(
-            self.each(
-                partial(_tuned, weighted, self.problem.weight),
-                [layer.nodes for layer in self.layers],
-            )
-        )
+        nodes = [layer.nodes for layer in self.layers]
+        tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), nodes))
         left_out = [fit.left_out for fit in tuned]
         self.doubt = disagreement(self.problem, left_out)
         evidence = _mean_left_out(self.problem, self.folds, left_out, self.kept_from)
         evidence = centred(self.problem, evidence)
-        return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
+        return _networks(self.problem, nodes, tuned), evidence
 
     def n_steps(self, number: int) -> int:
         """Return how many blocks of nodes the round adds at most, in all its networks."""

@@ -22,7 +22,7 @@ import numpy as np
 from ._arrays import Array, HostArray, eps, like, namespace
 from .nodes import Draw, Nodes
 from .race import Track, least_remainder, track_of
-from .rows import Column, Rows, Totals
+from .rows import Column, Rows
 from .search import (
     chosen_block,
     chosen_in_turn,
@@ -31,6 +31,7 @@ from .search import (
     pool_sums,
     pool_sums_exact,
     ranked,
+    squared_error,
 )
 from .sketch import Sketch
 from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
@@ -82,11 +83,7 @@ class Problem:
 
     def energy(self, residuals: Column) -> HostArray:
         """Return the weighted sum of squares of each output."""
-
-        def squares(e: Array, w: Array) -> Totals:
-            return ((w[None, :] @ (e * e))[0, :],)
-
-        return self.rows.reduce(squares, residuals, self.weight)[0]
+        return squared_error(self.rows, residuals, self.weight)
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
@@ -447,7 +444,7 @@ def _best_bounds(
     gain = _coarse_gains(coarse, pool)
     rows, _, e, weight = coarse
     if rows.n_rows < problem.rows.n_rows:
-        energy = replace(problem, rows=rows, weight=weight).energy(e)
+        energy = squared_error(rows, e, weight)
         correlation = np.sqrt(np.maximum(error_shares(gain, energy), 0.0))
         near = correlation >= correlation.max() - 4.0 / np.sqrt(rows.n_rows)
         order = np.argsort(-gain.sum(axis=0), kind="stable")

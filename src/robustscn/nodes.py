@@ -118,13 +118,6 @@ def like_index(indices: Any, reference: Array) -> Array:
     )
 
 
-def middle(values: Array) -> Array:
-    """Return the median along the first axis, which the array-API standard lacks."""
-    xp = namespace(values)
-    ordered, n = xp.sort(values, axis=0), values.shape[0]
-    return 0.5 * (ordered[(n - 1) // 2, ...] + ordered[n // 2, ...])
-
-
 def pass_through(n_features: int, *, inputs: bool, constant: bool, reference: Array) -> Nodes:
     """Return nodes that hand on the inputs (the direct link), a constant one (the bias), or both.
 

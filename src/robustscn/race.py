@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import Array, HostArray, eps, namespace
 from .nodes import Nodes
 from .rows import Column, Rows, spread
-from .search import chosen_block, gains, pool_sums, pool_sums_exact
+from .search import chosen_block, gains, pool_sums, pool_sums_exact, squared_error
 from .sketch import Sketch
 from .solve import Orthogonal, appended, no_nodes
 
@@ -24,7 +24,11 @@ RACED_ROWS = 2**13
 """Blocks are chosen by all rows where these are no more."""
 
 FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**15
-"""Bounds on the rows that candidates race on; in between, a quarter of all."""
+"""Bounds on the rows that candidates race on; in between, a quarter of all.
+
+Four standard errors of a correlation with the residual are 0.06 and 0.02 on so many rows: what is
+further apart keeps its order, and finalists beyond the block's size make up for the rest.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Track:
             sums, gram = pool_sums_exact(
                 rows, X, residuals, weight, pool.take(near), fit.basis, fit.ridge
             )
-        energy = rows.reduce(_squares, residuals, weight)[0]
+        energy = squared_error(rows, residuals, weight)
         # Whether the inequality holds is not for the sample to say: r = 1 asks for any gain.
         taken = chosen_block(
             sums, gram, energy, 1.0, 1, count, exact=exact, least_remainder=self.least_remainder
@@ -168,10 +172,6 @@ def track_of(
     total = float(few.reduce(lambda w: (namespace(w).sum(w),), w)[0])
     fit = no_nodes(few, t, capacity=capacity, ridge=ridge * total)
     return Track(few, x, w, fit)
-
-
-def _squares(e: Array, w: Array) -> tuple[Array, ...]:
-    return ((w[None, :] @ (e * e))[0, :],)
 
 
 def _shortened(values: Array, reference: Array) -> Array:

@@ -25,7 +25,7 @@ from ._arrays import Array, HostArray, histogram, namespace, to_host64
 GROUPS = 32
 """Runs of blocks that are folded apart."""
 
-CALLED_FOR = 1024
+ROWS_WORTH_A_CALL = 1024
 """Rows of a block beyond which it is better small than high: calls cost little by then."""
 
 SORTED_ROWS = 2**15
@@ -164,8 +164,8 @@ class LocalRows:
     def _runs(self, width: int) -> list[range]:
         """Return runs of blocks, each a range of first rows whose step is the block's height."""
         step = max(1, self.block_bytes // (8 * max(1, width)))
-        if step > CALLED_FOR:
-            step = max(CALLED_FOR, step // 4)
+        if step > ROWS_WORTH_A_CALL:
+            step = max(ROWS_WORTH_A_CALL, step // 4)
         n_blocks = -(-self.n_rows // step)
         each = -(-n_blocks // GROUPS)
         return [

@@ -138,6 +138,15 @@ def pool_sums_exact(
     return PoolSums(dots, squares, remainders, cross), gram
 
 
+def squared_error(rows: Rows, residuals: Column, weight: Column) -> HostArray:
+    """Return e_q' W e_q of each output, shape (n_outputs,)."""
+
+    def squares(e: Array, w: Array) -> tuple[Array, ...]:
+        return ((w[None, :] @ (e * e))[0, :],)
+
+    return rows.reduce(squares, residuals, weight)[0]
+
+
 def gains(sums: PoolSums) -> HostArray:
     """Return the gain of each candidate for each output, shape (n_outputs, n_candidates)."""
     usable = sums.remainders > 0

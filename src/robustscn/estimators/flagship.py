@@ -18,7 +18,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
 
-from .._arrays import Array, like, namespace
+from .._arrays import Array, like, middle, namespace
 from ..committee import (
     FEW_ROWS,
     Committee,
@@ -29,7 +29,7 @@ from ..committee import (
     not_gross,
 )
 from ..growth import Problem, Recipe, Stop
-from ..nodes import Draw, Network, middle
+from ..nodes import Draw, Network
 from ..rounds import Round, reweight
 from ..rows import Column, LocalRows
 from ..scaling import Scaling, scaled, scaling_of
