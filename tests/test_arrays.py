@@ -19,16 +19,10 @@ from robustscn.least_squares import least_squares, leave_one_out, ridge_by_leave
 from robustscn.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
 from robustscn.rounds import at_most_one, reweight
 from robustscn.rows import SORTED_ROWS, LocalRows, filled, quantile
+from robustscn.scales import distances, robust_scales, standard_deviation, trimmed_scales
 from robustscn.search import gains, pool_sums, pool_sums_exact
 from robustscn.solve import appended, newest_only, no_nodes, window
-from robustscn.weighting import (
-    KDE,
-    NAMED,
-    distances,
-    robust_scales,
-    standard_deviation,
-    trimmed_scales,
-)
+from robustscn.weighting import KDE, NAMED
 
 
 def read_only(array):

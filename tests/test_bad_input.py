@@ -630,6 +630,7 @@ BAD = {
     "rule": CHOICE,
     "activation": ["identity", *CHOICE],
     "weighting": ["nonsense", "", 3, True, ["huber"]],
+    "second_look": FLAG,
     "direct_link": FLAG,
     "bias": FLAG,
     "rebuild": FLAG,

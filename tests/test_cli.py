@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from robustscn import __version__
+from robustscn import RobustSCNRegressor, __version__
 from robustscn.cli import app, main
 from robustscn.cli.learning import Settings, learned, task_of
 from robustscn.cli.messages import plain_errors
@@ -570,7 +570,7 @@ class Terminal:
 def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, answer, code, kept):
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
-        terminal.wait_for(r"round \d+ of 60")
+        terminal.wait_for(r"round \d+ of 67")
         terminal.interrupt()
         terminal.wait_for(r"Keep the model so far\?")
         os.write(terminal.ours, f"{answer}\n".encode())
@@ -584,9 +584,14 @@ def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, an
 def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
-        terminal.wait_for(r"round \d+ of 60")
+        terminal.wait_for(r"round \d+ of 67")
         terminal.interrupt()
         terminal.wait_for("press Ctrl-C again")
         terminal.interrupt()
         assert terminal.exit_code() == 130
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_defaults_are_the_estimators_own():
+    given = Settings().estimator().get_params()
+    assert given | {"random_state": None} == RobustSCNRegressor().get_params()

@@ -76,7 +76,7 @@ def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
         y = problem.y.copy()
         y[row] = target
         changed = replace(problem, y=y)
-        committee = Committee(changed, recipe(changed), 4, 2)
+        committee = Committee(changed, recipe(changed), {0: 4})
         committee.build(0, changed.weight)
         found.append(committee.layers[committee.kept_from.index(fold)].nodes.weights)
     np.testing.assert_array_equal(found[0], found[1])
@@ -93,6 +93,37 @@ def test_the_last_round_has_as_many_networks_as_asked_for(n_networks, n_rounds):
     assert due[0] >= 1
     kept = due if n_rounds <= FIRST_TRUSTED_ROUND else {r: n for r, n in due.items() if r}
     assert sum(kept.values()) == n_networks
+
+
+@pytest.mark.parametrize("n_networks", [1, 3, 4, 5, 16, 30])
+@pytest.mark.parametrize("n_rounds", [4, 10])
+def test_where_a_second_look_follows_the_ensemble_grows_in_it(n_networks, n_rounds):
+    due = batch_sizes(n_networks, n_rounds, 7)
+    before = {number: count for number, count in due.items() if number < n_rounds}
+    assert before == {0: min(FOLDS, n_networks), FIRST_TRUSTED_ROUND: min(FOLDS, n_networks)}
+    assert sum(due.values()) - sum(before.values()) == n_networks
+    assert due[n_rounds] >= 1
+    # The last two rounds only solve: the ensemble is complete before the weights are final.
+    assert max(due) <= n_rounds + 4
+
+
+@pytest.mark.parametrize("room", [0, 2**21])
+def test_values_kept_in_memory_change_nothing_but_rounding(problem, room, monkeypatch):
+    whole = Committee(problem, recipe(problem), {0: 4})
+    _, expected = whole.build(0, problem.weight)
+    assert all(layer.columns is not None for layer in whole.layers)
+    monkeypatch.setattr("robustscn.committee.KEPT_IN_MEMORY", room)
+    committee = Committee(problem, recipe(problem), {0: 4})
+    _, evidence = committee.build(0, problem.weight)
+    assert all((layer.columns is None) == (room == 0) for layer in committee.layers)
+    np.testing.assert_allclose(evidence, expected, atol=1e-8)
+
+
+def test_networks_are_dismissed_where_a_new_start_is_due(problem):
+    committee = Committee(problem, recipe(problem), {0: 4, 2: 3}, starts=(2,))
+    counts = [len(committee.build(number, problem.weight)[0]) for number in range(4)]
+    assert counts == [4, 4, 3, 3]
+    assert [len(paths) for paths in committee.paths_by_round] == counts
 
 
 def test_round_losses_are_the_literal_mean_absolute_residuals():
@@ -115,7 +146,7 @@ def test_disagreement_is_half_the_median_absolute_deviation(count):
 
 
 def test_doubt_is_that_of_the_networks_of_the_last_build(problem):
-    committee = Committee(problem, recipe(problem), 4, 2)
+    committee = Committee(problem, recipe(problem), {0: 4})
     networks, _ = committee.build(0, problem.weight)
     assert committee.doubt.shape == (240, 1)
     spread = np.std([network.output(problem.X) for network in networks], axis=0)

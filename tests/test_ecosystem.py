@@ -353,8 +353,8 @@ def properly_nested(told, names):
 @pytest.mark.parametrize(
     ("model", "n_rounds"),
     [
-        (flagship(), 5),
-        (flagship(n_jobs=3), 5),
+        (flagship(), 5 + 7),
+        (flagship(n_jobs=3, second_look=False), 5),
         (plain(n_rounds=3), 3),
         (plain(n_rounds=3, rebuild=False), 3),
         (SCNRegressor(12, random_state=0), 1),
@@ -423,6 +423,13 @@ def test_a_flagship_ended_early_is_of_use(stop, n_jobs):
     assert np.isfinite(ended.predict(X)).all()
     again = ended.set_callbacks().fit(X, y)  # a later fit goes all the way
     np.testing.assert_array_equal(again.predict(X), whole.predict(X))
+
+
+@CALLBACKS
+def test_a_flagship_ended_while_networks_grow_keeps_the_best_round():
+    X, y, _, _ = rows()
+    ended = flagship(n_networks=12).set_callbacks(Recorder(("round", 5))).fit(X, y)
+    assert ended.n_rounds_ == 1 + np.argmin(ended.error_path_)
 
 
 @CALLBACKS

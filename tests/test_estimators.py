@@ -394,15 +394,30 @@ def test_flagship_judges_rows_by_networks_that_have_not_seen_them():
 def test_flagship_keeps_the_round_with_the_lowest_error():
     X, y, _, _ = dirty_sine()
     model = quick("RobustSCNRegressor").fit(X, y)
-    assert model.error_path_.shape == (6,)
+    assert model.error_path_.shape == (6 + 7,)
     assert model.n_rounds_ == 1 + np.argmin(model.error_path_)
-    assert f"round {model.n_rounds_} of 6" in model.stop_reason_
+    assert f"round {model.n_rounds_} of 13" in model.stop_reason_
     assert 0 < model.n_nodes_ <= 4 * 20
     Xv = np.linspace(0, 1, 100)[:, None]
     yv = np.sin(6 * Xv[:, 0])
     guided = quick("RobustSCNRegressor").fit(X, y, X_val=Xv, y_val=yv)
     assert "validation" in guided.stop_reason_
     assert rmse(guided.predict(Xv), yv) <= rmse(model.predict(Xv), yv)
+
+
+def test_flagship_compares_only_rounds_with_all_networks():
+    X, y, _, _ = dirty_sine()
+    model = quick("RobustSCNRegressor", n_networks=9, second_look=False).fit(X, y)
+    complete = model.error_path_[4:]  # of six rounds, those after the last batch
+    assert model.n_rounds_ == 5 + np.argmin(complete)
+    assert "all 9 networks" in model.stop_reason_
+    assert len(model._networks) == 9
+    # Trusted rows that say what the first round says: it may be kept, with fewer networks.
+    first = quick("RobustSCNRegressor", n_networks=4, n_rounds=1).fit(X, y)
+    first = quick("RobustSCNRegressor", n_networks=9, second_look=False).fit(
+        X, y, X_val=X, y_val=first.predict(X)
+    )
+    assert len(first._networks) < 9
 
 
 def test_flagship_does_not_depend_on_the_number_of_jobs():

@@ -12,7 +12,8 @@ from robustscn.least_squares import leave_one_out
 from robustscn.nodes import Draw
 from robustscn.rounds import at_most_one, doubted, mean_one, reweight
 from robustscn.rows import LocalRows
-from robustscn.weighting import KDE, GemanMcClure, Tukey, trimmed_scales
+from robustscn.scales import trimmed_scales
+from robustscn.weighting import KDE, GemanMcClure, Tukey
 
 SCOPES = (0.5, 2.0, 8.0)
 
@@ -516,7 +517,13 @@ def test_doubt_is_measured_together_with_the_scale():
     e[:30] += 20.0
     weight = rng.uniform(0.5, 2.0, size=300)
     (only,) = reweight(
-        rows, weight, lambda *_: (None, e), GemanMcClure(), 1, doubt=lambda: doubt, normalise=False
+        rows,
+        weight,
+        lambda *_: (None, e),
+        GemanMcClure(),
+        1,
+        doubt=lambda _: doubt,
+        normalise=False,
     )
     scales = trimmed_scales(rows, e, weight)
     np.testing.assert_array_equal(only.evidence, e)
@@ -529,6 +536,17 @@ def test_doubt_is_measured_together_with_the_scale():
     found = doubted(rows, e, doubt, weight, least)
     np.testing.assert_allclose(found[:, 0], e[:, 0] / np.sqrt(1 + (doubt[:, 0] / 5) ** 2))
     np.testing.assert_allclose(found[:, 1], only.judged[:, 1])
+
+
+def test_each_round_may_have_a_weighting_of_its_own():
+    e = np.random.default_rng(6).standard_t(2, size=(200, 1))
+    weightings = [GemanMcClure(), Tukey()]
+    rounds = reweight(
+        LocalRows(200), np.ones(200), lambda *_: (None, e), weightings, 2, normalise=False
+    )
+    for round_, weighting in zip(rounds, weightings, strict=True):
+        expected = weighting.inlier_weight(LocalRows(200), e, np.ones(200))
+        np.testing.assert_array_equal(round_.inlier_weight, expected)
 
 
 def test_no_doubt_changes_nothing_and_endless_doubt_overflows_nothing():

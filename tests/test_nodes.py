@@ -87,8 +87,9 @@ def test_a_draw_depends_on_seed_round_node_and_scope_only():
 
 
 def test_all_pools_are_the_pools_of_the_scopes_side_by_side():
-    for centres in (None, np.array([[0.0, -1.0], [1.0, 1.0]])):
-        draw = Draw(3, 2, (0.5, 4.0, 50.0), 10, centres=centres)
+    box = np.array([[0.0, -1.0], [1.0, 1.0]])
+    for centres, sparse in ((None, False), (box, False), (None, True), (box, True)):
+        draw = Draw(3, 2, (0.5, 4.0, 50.0), 10, centres=centres, sparse=sparse)
         together = draw.all_pools(X, node=4, round=2)
         apart = [draw.pool(scope, X, node=4, round=2) for scope in range(3)]
         np.testing.assert_array_equal(together.weights, np.hstack([pool.weights for pool in apart]))

@@ -1,5 +1,7 @@
 """Output weights: appended columns and triangular factors against pseudo-inverses and refits."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -455,15 +457,35 @@ def test_each_ridge_is_judged_by_explicit_refits(repeated):
     errors = [weighted_square(e, weight) for e in left_out]
     best = int(np.argmin(errors))
     assert max(errors) > 1.1 * min(errors), "the ridge must matter"
-    for block_bytes in (8 * 12 * 7, 2**21):
+    for block_bytes, in_memory in product((8 * 12 * 7, 2**21), (False, True)):
         rows = LocalRows(30, block_bytes)
-        tuned = ridge_by_leave_one_out(rows, X, y, weight, counts, nodes.hidden, 12, ridges)
+        tuned = ridge_by_leave_one_out(
+            rows, X, y, weight, counts, nodes.hidden, 12, ridges, in_memory=in_memory
+        )
         assert tuned.ridge == ridges[best]
         np.testing.assert_allclose(tuned.left_out, left_out[best], rtol=1e-7, atol=1e-9)
         literal = reference.ridge_with_constant(
             nodes.hidden(X), y, weight, ridges[best] * weight.sum()
         )
         np.testing.assert_allclose(tuned.output_weights, literal, rtol=1e-7, atol=1e-9)
+
+
+def test_the_smallest_ridge_is_solved_as_well_as_by_orthogonal_factors():
+    rng = np.random.default_rng(8)
+    X = rng.uniform(size=(400, 1))
+    y = np.sin(9 * X)
+    n = 150  # so many nodes of one input depend on each other to rounding
+    nodes = Nodes(rng.uniform(-30, 30, (1, n)), rng.uniform(-30, 30, n))
+    tuned = ridge_by_leave_one_out(
+        LocalRows(400), X, y, np.ones(400), np.ones(400), nodes.hidden, n, np.array([1e-9])
+    )
+    h = nodes.hidden(X) - nodes.hidden(X).mean(axis=0)
+    stacked = np.vstack([h, np.sqrt(1e-9 * 400) * np.eye(n)])
+    q = np.linalg.qr(stacked)[0][:400]
+    t = y - y.mean()
+    leverage = np.sum(q * q, axis=1) + 1 / 400
+    literal = (t - q @ (q.T @ t)) / (1 - leverage)[:, None]
+    np.testing.assert_allclose(tuned.left_out, literal, atol=1e-6 * np.abs(literal).max())
 
 
 def test_the_constant_is_not_penalised_and_moves_with_the_targets():

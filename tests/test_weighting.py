@@ -6,6 +6,7 @@ import pytest
 import reference
 from robustscn.rounds import mean_one
 from robustscn.rows import LocalRows
+from robustscn.scales import distances, robust_scales, standard_deviation, trimmed_scales
 from robustscn.weighting import (
     KDE,
     NAMED,
@@ -17,11 +18,7 @@ from robustscn.weighting import (
     StudentT,
     Tukey,
     Welsch,
-    distances,
     named,
-    robust_scales,
-    standard_deviation,
-    trimmed_scales,
 )
 
 CURVES = {

@@ -7,13 +7,13 @@ of all rows' own. Where networks disagree about a row, the row is given the bene
 Two things are chosen on dirty data:
 
 - The ridge of each network, by the lowest weighted leave-one-out error.
-- The round that is kept, by the mean absolute evidence. It counts every row, rejected or not:
-  nothing is gained by rejecting good ones.
+- The round that is kept, by the mean absolute evidence, among those with all networks. It counts
+  every row, rejected or not: nothing is gained by rejecting good ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .rows import Column, Totals, quantile
-from .weighting import NORMAL_MAD, distances
+from .scales import NORMAL_MAD, distances
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -35,6 +35,9 @@ FOLDS = 4
 
 FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
+
+KEPT_IN_MEMORY = 2**21
+"""Hidden values of one network (rows times nodes) up to which they are computed only once."""
 
 DOUBT = 0.5
 """Share of the networks' disagreement that counts as doubt: as much as the mean of four has."""
@@ -57,10 +60,13 @@ class Grown:
     path : array of shape (n_steps, 3)
         After each step: number of nodes, weighted root mean squared error on the rows they were
         grown on, and on the rows of the fold kept from them.
+    columns : column of shape (n_rows, n_nodes) or None
+        The nodes' values, where there is room for them.
     """
 
     nodes: Nodes
     path: HostArray
+    columns: Column | None = None
 
 
 @dataclass
@@ -73,8 +79,10 @@ class Committee:
         Scaled rows; its weight is the caller's.
     recipe : Recipe
         How networks grow.
-    n_networks, n_rounds : int
-        Size of the ensemble and number of rounds.
+    batches : dict of int to int
+        How many networks are grown in which round; see `batch_sizes`.
+    starts : collection of int
+        Rounds in which the networks so far are dismissed.
     each : callable
         Like `map`, perhaps at the same time.
     watch : Watcher or None
@@ -88,18 +96,17 @@ class Committee:
 
     problem: Problem
     recipe: Recipe
-    n_networks: int
-    n_rounds: int
+    batches: dict[int, int]
+    starts: Collection[int] = (FIRST_TRUSTED_ROUND,)
     each: Callable[..., Iterable[Any]] = map
     watch: Watcher | None = None
     layers: list[Grown] = field(default_factory=list)
     kept_from: list[int] = field(default_factory=list)
-    layers_by_round: list[list[Grown]] = field(default_factory=list)
+    paths_by_round: list[list[HostArray]] = field(default_factory=list)
     doubt: Column = None
 
     def __post_init__(self) -> None:
         self.folds = fold_of_rows(self.problem, self.recipe.draw.seed)
-        self.batches = batch_sizes(self.n_networks, self.n_rounds)
 
     def build(self, number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
         """Grow networks where due, solve all under the weights, and judge the rows.
@@ -119,28 +126,59 @@ class Committee:
             Left-out residuals less their median.
         """
         weighted = replace(self.problem, weight=weight)
-        if number == FIRST_TRUSTED_ROUND:
+        if number in self.starts:
             self.layers, self.kept_from = [], []
         new = _folds_of(len(self.layers), self.batches.get(number, 0))
-        self.layers = self.layers + self._grown(weighted, number, new)
+        self.layers = self.layers + self._grown(weighted, self.recipe, number, new, self.watch)
         self.kept_from = self.kept_from + new
-        self.layers_by_round.append(self.layers)
-        nodes = [layer.nodes for layer in self.layers]
-        tuned = list(self.each(partial(_tuned, weighted, self.problem.weight), nodes))
+        self.paths_by_round.append([layer.path for layer in self.layers])
+        tuned = self._solved(weighted, self.layers)
         left_out = [fit.left_out for fit in tuned]
         self.doubt = disagreement(self.problem, left_out)
         evidence = _mean_left_out(self.problem, self.folds, left_out, self.kept_from)
         evidence = centred(self.problem, evidence)
-        return _networks(self.problem, nodes, tuned), evidence
+        return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
+
+    def left_out_errors(self, problem: Problem, n_nodes: int) -> Column:
+        """Return how far networks made for other targets err on rows that they have not seen.
+
+        Parameters
+        ----------
+        problem : Problem
+            The same rows with other targets.
+        n_nodes : int
+            Size of the networks, one for each fold, at most. Their candidates are those of the
+            round that comes next.
+
+        Returns
+        -------
+        column of shape (n_rows, n_outputs)
+            Left-out residuals.
+        """
+        recipe = replace(self.recipe, max_nodes=min(n_nodes, self.recipe.max_nodes))
+        folds = _folds_of(0, FOLDS)
+        layers = self._grown(problem, recipe, len(self.paths_by_round), folds, None)
+        left_out = [fit.left_out for fit in self._solved(problem, layers)]
+        return _mean_left_out(problem, self.folds, left_out, folds)
 
     def n_steps(self, number: int) -> int:
         """Return how many blocks of nodes the round adds at most, in all its networks."""
         return self.batches.get(number, 0) * self.recipe.n_steps
 
-    def _grown(self, weighted: Problem, number: int, new: Sequence[int]) -> list[Grown]:
-        recipes = [replace(self.recipe, round=100 * number + k) for k in range(len(new))]
-        grown = partial(_grown_without, weighted, self.folds, self.watch)
-        return list(self.each(grown, new, recipes))
+    def _grown(
+        self,
+        problem: Problem,
+        recipe: Recipe,
+        number: int,
+        folds: Sequence[int],
+        watch: Watcher | None,
+    ) -> list[Grown]:
+        recipes = [replace(recipe, round=100 * number + k) for k in range(len(folds))]
+        grown = partial(_grown_without, problem, self.folds, watch)
+        return list(self.each(grown, folds, recipes))
+
+    def _solved(self, weighted: Problem, layers: Sequence[Grown]) -> list[Tuned]:
+        return list(self.each(partial(_tuned, weighted, self.problem.weight), layers))
 
 
 def _folds_of(start: int, count: int) -> list[int]:
@@ -200,20 +238,25 @@ def fold_of_rows(problem: Problem, seed: int) -> Column:
     return folds
 
 
-def batch_sizes(n_networks: int, n_rounds: int) -> dict[int, int]:
+def batch_sizes(n_networks: int, n_rounds: int, n_more: int = 0) -> dict[int, int]:
     """Return how many networks are grown in which round.
 
     Round 0 grows one batch on rows that are all believed; from `FIRST_TRUSTED_ROUND` to the
-    last but one, batches spread evenly make up the ensemble.
+    last but one, batches spread evenly make up the ensemble. Where more rounds follow, the
+    ensemble grows in these, and one batch is enough before.
     """
     batch = min(FOLDS, n_networks)
     if n_rounds <= FIRST_TRUSTED_ROUND:
         return {0: n_networks}
-    last = max(FIRST_TRUSTED_ROUND, n_rounds - 2)
+    first, last = FIRST_TRUSTED_ROUND, max(FIRST_TRUSTED_ROUND, n_rounds - 2)
     due = {0: batch}
-    for place in np.linspace(FIRST_TRUSTED_ROUND, last, -(-n_networks // FOLDS)):
-        count = min(FOLDS, n_networks - sum(v for r, v in due.items() if r > 0))
-        due[round(place)] = due.get(round(place), 0) + count
+    if n_more:
+        due[first] = batch
+        first, last = n_rounds, n_rounds + n_more - 3
+    left = n_networks
+    for place in np.linspace(first, last, -(-n_networks // FOLDS)):
+        due[round(place)] = due.get(round(place), 0) + min(FOLDS, left)
+        left -= FOLDS
     return due
 
 
@@ -238,29 +281,33 @@ def _grown_without(
         energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
-    return Grown(state.nodes, np.array(path) ** (1.0, 0.5, 0.5))
+    columns = None
+    if problem.rows.n_rows * len(state.nodes) <= KEPT_IN_MEMORY:
+        columns = problem.rows.map(state.nodes.hidden, problem.X, width=2 * len(state.nodes))
+    return Grown(state.nodes, np.array(path) ** (1.0, 0.5, 0.5), columns)
 
 
-def growth_path(layers: Sequence[Grown]) -> HostArray:
+def growth_path(paths: Sequence[HostArray]) -> HostArray:
     """Return the mean of the networks' paths; one that ended early stays at its last error."""
-    nodes = max((layer.path[:, 0] for layer in layers), key=len)
+    nodes = max((path[:, 0] for path in paths), key=len)
     errors = [
-        [np.interp(nodes, layer.path[:, 0], layer.path[:, column]) for layer in layers]
-        for column in (1, 2)
+        [np.interp(nodes, path[:, 0], path[:, column]) for path in paths] for column in (1, 2)
     ]
     return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
-def _tuned(problem: Problem, sample_weight: Column, nodes: Nodes) -> Tuned:
+def _tuned(problem: Problem, sample_weight: Column, layer: Grown) -> Tuned:
+    in_memory = layer.columns is not None
     return ridge_by_leave_one_out(
         problem.rows,
-        problem.X,
+        layer.columns if in_memory else problem.X,
         problem.y,
         problem.weight,
         sample_weight,
-        nodes.hidden,
-        len(nodes),
+        (lambda columns: columns) if in_memory else layer.nodes.hidden,
+        len(layer.nodes),
         RIDGES,
+        in_memory=in_memory,
     )
 
 

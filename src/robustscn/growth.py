@@ -411,7 +411,10 @@ def _chosen(
     if found is None:
         return None
     taken = chosen_block(sums, gram, state.energy, found[1], n_nodes, size, exact=recipe.exact)
-    return Choice(pool.take(taken), found[1]) if taken else None
+    if not taken:
+        return None
+    known = sums.take(np.array(taken))
+    return Choice(pool.take(taken), found[1], known.overlaps, known.squares)
 
 
 def _ranked_by(problem: Problem, state: State) -> Coarse:

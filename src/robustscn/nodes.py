@@ -194,7 +194,9 @@ class Draw:
         Nodes
             `n_candidates` of them, drawn when they are asked for.
         """
-        for weights, biases in self._drawn(node, round):
+        rng = self._generator(node, round)
+        for scope in self.scopes:
+            weights, biases = self._drawn(rng, (scope,))
             yield Nodes(like(weights, reference), like(biases, reference), self.activation)
 
     def pool(self, scope: int, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
@@ -203,32 +205,45 @@ class Draw:
 
     def all_pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
         """Return the candidates of all scopes, scope after scope; see `pools`."""
-        weights, biases = zip(*self._drawn(node, round), strict=True)
-        return Nodes(
-            like(np.hstack(weights), reference),
-            like(np.concatenate(biases), reference),
-            self.activation,
-        )
+        weights, biases = self._drawn(self._generator(node, round), self.scopes)
+        return Nodes(like(weights, reference), like(biases, reference), self.activation)
 
-    def _drawn(self, node: int, round: int) -> Iterator[tuple[HostArray, HostArray]]:
-        rng = np.random.default_rng((self.seed, round, node))
-        for scope in self.scopes:
-            drawn = rng.uniform(-scope, scope, size=(self.n_features + 1, self.n_candidates))
-            weights, biases = drawn[:-1], drawn[-1]
-            if self.sparse:
-                weights = weights * self._shares(rng)
-            if self.centres is not None:
-                low, high = self.centres[:, :, None]
-                points = low + rng.uniform(size=weights.shape) * (high - low)
-                biases = -np.sum(weights * points, axis=0)
-            yield weights, biases
+    def _generator(self, node: int, round: int) -> np.random.Generator:
+        return np.random.default_rng((self.seed, round, node))
 
-    def _shares(self, rng: np.random.Generator) -> HostArray:
-        """Return what part of its scope each candidate has for each input; zero for most."""
-        shape = (self.n_features, self.n_candidates)
-        count = np.floor(np.exp(rng.uniform(0.0, np.log(shape[0] + 1.0), size=shape[1])))
-        rank = np.argsort(np.argsort(rng.uniform(size=shape), axis=0), axis=0)
-        return np.where(rank < count, 1.0 / count, 0.0)
+    def _drawn(
+        self, rng: np.random.Generator, scopes: tuple[float, ...]
+    ) -> tuple[HostArray, HostArray]:
+        """Return weights and biases, scope after scope; the same drawn together or in turn."""
+        d, n = self.n_features, self.n_candidates
+        sizes = {"weights": d * n, "biases": n}
+        if self.sparse:
+            sizes |= {"counts": n, "ranks": d * n}
+        if self.centres is not None:
+            sizes |= {"points": d * n}
+        numbers = rng.uniform(size=(len(scopes), sum(sizes.values())))
+        stops = np.cumsum(list(sizes.values()))[:-1]
+        drawn = {
+            name: part.reshape(len(scopes), -1, n)
+            for name, part in zip(sizes, np.split(numbers, stops, axis=1), strict=True)
+        }
+        width = np.array(scopes)[:, None, None]
+        weights = (2.0 * drawn["weights"] - 1.0) * width
+        if self.sparse:
+            weights *= _shares(drawn["counts"], drawn["ranks"])
+        if self.centres is not None:
+            low, high = self.centres[:, :, None]
+            biases = -np.sum(weights * (low + drawn["points"] * (high - low)), axis=1)
+        else:
+            biases = ((2.0 * drawn["biases"] - 1.0) * width)[:, 0, :]
+        return np.moveaxis(weights, 0, 1).reshape(d, -1), biases.ravel()
+
+
+def _shares(counts: HostArray, ranks: HostArray) -> HostArray:
+    """Return what part of its scope each candidate has for each input; zero for most."""
+    count = np.floor(np.exp(counts * np.log(ranks.shape[1] + 1.0)))
+    rank = np.argsort(np.argsort(ranks, axis=1), axis=1)
+    return np.where(rank < count, 1.0 / count, 0.0)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ is a generator; when to stop and which round to keep are the caller's as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -16,7 +16,8 @@ import numpy as np
 
 from ._arrays import Array, HostArray, like, namespace
 from .rows import Column, Rows, Totals, filled
-from .weighting import Weighting, trimmed_scales
+from .scales import trimmed_scales
+from .weighting import Weighting
 
 Model = TypeVar("Model")
 
@@ -53,14 +54,14 @@ def reweight(
     rows: Rows,
     sample_weight: Column,
     build: Callable[[int, Column], tuple[Model, Column]],
-    weighting: Weighting,
+    weighting: Weighting | Sequence[Weighting],
     n_rounds: int,
     *,
     start: Column | None = None,
     normalise: bool = True,
     negligible: float = 0.0,
     least_scale: Callable[[int, Column], HostArray] | None = None,
-    doubt: Callable[[], Column] | None = None,
+    doubt: Callable[[int], Column] | None = None,
 ) -> Iterator[Round[Model]]:
     """Yield the rounds of: build with the present inlier weights, renew them from the errors.
 
@@ -73,8 +74,8 @@ def reweight(
     build : callable
         From the round's number and the rows' weights (the caller's times the learned) to a
         model and the residuals by which rows are judged.
-    weighting : Weighting
-        Turns residuals into inlier weights.
+    weighting : Weighting or sequence of these
+        Turns residuals into inlier weights; several are one for each round.
     n_rounds : int
         Number of builds.
     start : column of shape (n_rows,) or None
@@ -89,9 +90,9 @@ def reweight(
         is at least taken to be: a scale that starts wide and narrows keeps what is true but
         not yet learned.
     doubt : callable or None
-        Asked after each build: how far the model may be from the truth at each row, shape
-        (n_rows, n_outputs). A row is as strange as its residual is large beside that and the
-        scale together.
+        Asked after each build, with the round's number: how far the model may be from the truth
+        at each row, shape (n_rows, n_outputs). A row is as strange as its residual is large
+        beside that and the scale together.
 
     Yields
     ------
@@ -99,6 +100,7 @@ def reweight(
         After every build.
     """
     inlier_weight = filled(rows, 1.0, sample_weight) if start is None else start
+    several = [weighting] * n_rounds if isinstance(weighting, Weighting) else weighting
     for number in range(n_rounds):
         model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
         evidence = rows.map(lambda e: _without(e, negligible), evidence)
@@ -107,8 +109,8 @@ def reweight(
         scale = () if least is None else (least,)
         judged = evidence
         if doubt is not None:
-            judged = doubted(rows, evidence, doubt(), sample_weight, least)
-        renewed = weighting.inlier_weight(rows, judged, sample_weight, *scale)
+            judged = doubted(rows, evidence, doubt(number), sample_weight, least)
+        renewed = several[number].inlier_weight(rows, judged, sample_weight, *scale)
         if normalise:
             renewed = mean_one(rows, renewed, sample_weight)
         yield Round(model, inlier_weight, renewed, evidence, judged, least)

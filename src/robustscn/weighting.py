@@ -1,27 +1,24 @@
 """From residuals to inlier weights: how far each row is believed.
 
 A weighting maps the residuals of all rows to one number for each, large for ordinary errors
-and small for strange ones. Two kinds cover the literature: `KDE` asks how many other rows
-err alike; a `Curve` compares a row's distance, in robust standard deviations, with a fixed
-function of it. Neither depends on the unit of y. A weighting of your own is a `Curve` with
-another function; its docstring has one in five lines.
+and small for strange ones. `KDE` asks how many other rows err alike; a `Curve` compares a row's
+distance, in robust standard deviations, with a fixed function of it; `Mixture` with a function
+that depends on how many rows are wrong. None depends on the unit of y. A weighting of your own
+is a `Curve` with another function; its docstring has one in five lines.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
 
 from ._arrays import Array, HostArray, like, namespace
 from .density import density, sampled_count, silverman
-from .rows import Column, Rows, Totals, quantile
-
-NORMAL_MAD = 1.4826022185056018
-"""Standard deviations in one median absolute deviation of normal noise."""
+from .mixture import Mixture, geman_mcclure
+from .rows import Column, Rows
+from .scales import at_least, distances, robust_scales, standard_deviation, trimmed_scales
 
 
 @runtime_checkable
@@ -37,142 +34,6 @@ class Weighting(Protocol):
     ) -> Column:
         """Return one number for each row, none negative; their common scale does not matter."""
         ...
-
-
-def standard_deviation(rows: Rows, residuals: Column, sample_weight: Column) -> float:
-    """Return the weighted standard deviation of the residuals, pooled over the outputs.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    residuals : column of shape (n_rows, n_outputs)
-        Residuals.
-    sample_weight : column of shape (n_rows,)
-        How often each row counts.
-
-    Returns
-    -------
-    float
-        With the sum of the weights, not that less one, as divisor.
-    """
-
-    def first(e: Array, w: Array) -> Totals:
-        return w[None, :] @ e, namespace(w).sum(w)
-
-    sums, count = rows.reduce(first, residuals, sample_weight)
-    mean = sums[0] / count
-
-    def second(e: Array, w: Array) -> Totals:
-        deviation = e - like(mean, e)
-        return (namespace(w).sum(w[:, None] * deviation * deviation),)
-
-    (squares,) = rows.reduce(second, residuals, sample_weight)
-    return float(np.sqrt(squares / (count * len(mean))))
-
-
-def robust_scales(rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
-    """Return each output's scale: 1.4826 times the weighted median of |e|.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    residuals : column of shape (n_rows, n_outputs)
-        Residuals.
-    sample_weight : column of shape (n_rows,)
-        How often each row counts.
-
-    Returns
-    -------
-    array of shape (n_outputs,)
-        Not zero: where more than half of the rows are met exactly, every other row is as
-        strange as can be.
-    """
-    scales = []
-    for q in range(residuals.shape[1]):
-        size = rows.map(lambda e, q=q: namespace(e).abs(e[:, q]), residuals)
-        scales.append(max(NORMAL_MAD * quantile(rows, size, sample_weight, 0.5), 1e-30))
-    return np.array(scales)
-
-
-def trimmed_scales(
-    rows: Rows, residuals: Column, sample_weight: Column, *, cutoff: float = 3.0
-) -> HostArray:
-    """Return each output's scale with rows beyond `cutoff` of it left out, until it settles.
-
-    The plain median rises with the share of wrong rows (1.4 times at 25 %); without the rows
-    it condemns it comes back down.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    residuals : column of shape (n_rows, n_outputs)
-        Residuals.
-    sample_weight : column of shape (n_rows,)
-        How often each row counts.
-    cutoff : float
-        Distance beyond which rows are left out.
-
-    Returns
-    -------
-    array of shape (n_outputs,)
-        Robust standard deviations.
-    """
-    scales = robust_scales(rows, residuals, sample_weight)
-    floor = 1e-3 * scales
-    for _ in range(20):
-        near = rows.map(
-            lambda d, w: namespace(w).where(d <= cutoff, w, namespace(w).zeros_like(w)),
-            distances(rows, residuals, scales),
-            sample_weight,
-        )
-        renewed = np.maximum(robust_scales(rows, residuals, near), floor)
-        if np.all(renewed >= (1 - 1e-6) * scales):
-            break
-        scales = renewed
-    return scales
-
-
-def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
-    """Return each row's distance from zero in robust standard deviations.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    residuals : column of shape (n_rows, n_outputs)
-        Residuals.
-    scales : array of shape (n_outputs,)
-        One standard deviation of each output.
-
-    Returns
-    -------
-    column of shape (n_rows,)
-        For one output |e| / scale. For several the length of the scaled residual, shrunk so
-        that normal noise goes beyond three as seldom as with one output: cut-offs, which all
-        lie out there, mean the same.
-    """
-    shrink = _shrinking(len(scales))
-
-    def length(e: Array) -> Array:
-        xp = namespace(e)
-        # The cap keeps squares finite, in float32 too, beside a scale of nearly zero.
-        scaled = xp.clip(e / like(scales, e), -1e18, 1e18)
-        return shrink * xp.sqrt(xp.sum(scaled * scaled, axis=1))
-
-    return rows.map(length, residuals)
-
-
-@cache
-def _shrinking(n_outputs: int) -> float:
-    beyond = chdtrc(1, 9.0)  # the share of a chi-squared variable of one degree beyond 3 squared
-    return float(3.0 / np.sqrt(chdtri(n_outputs, beyond)))
-
-
-def _at_least(scales: HostArray, least_scale: HostArray | None) -> HostArray:
-    return scales if least_scale is None else np.maximum(scales, least_scale)
 
 
 @dataclass(frozen=True)
@@ -216,7 +77,7 @@ class KDE:
         """
         (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), sample_weight)
         if self.robust:
-            scales = _at_least(robust_scales(rows, residuals, sample_weight), least_scale)
+            scales = at_least(robust_scales(rows, residuals, sample_weight), least_scale)
             residuals = rows.map(lambda e: e / like(scales, e), residuals)
             scale = 1.0
         else:
@@ -271,7 +132,7 @@ class Curve:
         column of shape (n_rows,)
             Between 0 and 1.
         """
-        scales = _at_least(trimmed_scales(rows, residuals, sample_weight), least_scale)
+        scales = at_least(trimmed_scales(rows, residuals, sample_weight), least_scale)
         return rows.map(self.weight, distances(rows, residuals, scales))
 
 
@@ -343,8 +204,7 @@ class GemanMcClure(Curve):
 
     def weight(self, distance: Array) -> Array:
         """Return the Geman-McClure weight."""
-        bounded = namespace(distance).clip(distance / self.cutoff, None, 1e9)
-        return (1.0 / (1.0 + bounded * bounded)) ** 2
+        return geman_mcclure(distance, self.cutoff)
 
 
 @dataclass(frozen=True)
@@ -428,7 +288,7 @@ class Laplace:
         unit, scales = self.unit, np.ones(residuals.shape[1])
         if unit is None:
             unit = 1.0
-            scales = _at_least(robust_scales(rows, residuals, sample_weight), least_scale)
+            scales = at_least(robust_scales(rows, residuals, sample_weight), least_scale)
         return rows.map(
             lambda d: 1.0 / namespace(d).clip(d * unit, self.delta, None),
             distances(rows, residuals, scales),
@@ -436,6 +296,7 @@ class Laplace:
 
 
 NAMED: dict[str, Weighting] = {
+    "mixture": Mixture(),
     "kde": KDE(),
     "kde-textbook": KDE(robust=False),
     "huber": Huber(),

@@ -55,9 +55,11 @@ def fit(
     ] = None,
     networks: Annotated[
         int, typer.Option(min=2, metavar=N, help="Networks that judge together.")
-    ] = 16,
-    nodes: Annotated[int, typer.Option(min=1, metavar=N, help="Most nodes of each network.")] = 150,
-    rounds: Annotated[int, typer.Option(min=1, metavar=N, help="Rounds of judging rows.")] = 10,
+    ] = 12,
+    nodes: Annotated[int, typer.Option(min=1, metavar=N, help="Most nodes of each network.")] = 200,
+    rounds: Annotated[
+        int, typer.Option(min=1, metavar=N, help="Rounds of judging rows, before the second look.")
+    ] = 10,
     seed: options.Seed = 0,
     check: Annotated[
         bool, typer.Option("--check", help="Read and check only; fit and write nothing.")

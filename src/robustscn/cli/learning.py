@@ -43,8 +43,8 @@ class Settings:
         Seed of all draws.
     """
 
-    networks: int = 16
-    nodes: int = 150
+    networks: int = 12
+    nodes: int = 200
     rounds: int = 10
     seed: int = 0
 

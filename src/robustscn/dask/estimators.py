@@ -147,8 +147,9 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
     n_rounds : int, default=5
         Rounds, each of which builds a network with the weights that the last one suggests.
     weighting : str or Weighting, default="kde-textbook"
-        How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
-        "cauchy", "welsch", "laplace", "student-t" or an object of your own.
+        How residuals become weights: "kde-textbook" is the paper's; "kde", "mixture",
+        "geman-mcclure", "huber", "tukey", "cauchy", "welsch", "laplace", "student-t" or an object
+        of your own.
     rebuild : {"auto"} or bool, default="auto"
         True grows each round's network from nothing, as the paper does; False keeps the first
         round's nodes and renews only the output weights. "auto" is True up to 32768 rows,
@@ -293,10 +294,14 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10
-        Rounds of reweighting.
-    weighting : str or Weighting, default="geman-mcclure"
-        How residuals become weights: "geman-mcclure", "kde", "kde-textbook", "huber", "tukey",
-        "cauchy", "welsch", "laplace", "student-t", or an object of your own.
+        Rounds of reweighting, before the second look; one round believes every row.
+    second_look : bool, default=True
+        Whether rows that were rejected together are looked at again, in seven more rounds.
+    weighting : str or Weighting, default="auto"
+        How residuals become weights: "geman-mcclure", "mixture", "kde", "kde-textbook", "huber",
+        "tukey", "cauchy", "welsch", "laplace", "student-t", or an object of your own. "auto" is
+        "geman-mcclure" and, when the second look has settled, "mixture": how probable it is that
+        a row is right, given how many are wrong.
     n_candidates : int, default=27
         Candidates drawn for each scope and step.
     scopes : sequence of float, default=(1, 3, 10, 30, 100, 300)
@@ -331,8 +336,8 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
         Targets minus `expected_`: what rows are judged by.
     residual_scale_ : array of shape (n_outputs,)
         One robust standard deviation of the residuals.
-    error_path_ : array of shape (n_rounds,)
-        Mean absolute left-out residual of all rows in each round.
+    error_path_ : array
+        Mean absolute left-out residual of all rows in each round, those of the second look last.
     growth_path_ : dict of arrays
         `nodes` and the mean of the networks' weighted root mean squared errors at that size:
         `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
@@ -365,7 +370,8 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
         n_networks: int = 12,
         max_nodes: int = 200,
         n_rounds: int = 10,
-        weighting: str | Weighting = "geman-mcclure",
+        second_look: bool = True,
+        weighting: str | Weighting = "auto",
         n_candidates: int = 27,
         scopes: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
@@ -377,6 +383,7 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
             n_networks=n_networks,
             max_nodes=max_nodes,
             n_rounds=n_rounds,
+            second_look=second_look,
             weighting=weighting,
             n_candidates=n_candidates,
             scopes=scopes,

@@ -31,8 +31,8 @@ from ..growth import Problem
 from ..nodes import Network
 from ..rounds import Round, at_most_one
 from ..rows import Column, LocalRows, Rows, Totals, quantile
+from ..scales import distances, trimmed_scales
 from ..sketch import UNSAMPLED_ROWS, Sketch, sketch_of
-from ..weighting import distances, trimmed_scales
 from ._parameters import check_parameters
 from ._suspects import suspects
 from ._watch import CallbackSupportMixin

@@ -74,6 +74,7 @@ CHECKS: dict[str, Check] = {
     "tol": _not_negative,
     "scope": _positive,
     "delta": _positive,
+    "second_look": _flag,
     "direct_link": _flag,
     "bias": _flag,
     "rebuild": _flag_or_auto,
@@ -90,7 +91,8 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: Any) -> None:
     """Raise an error that names the first wrong parameter of an estimator and its value."""
     for name, value in estimator.get_params(deep=False).items():
-        if name == "weighting" and value is not None:
+        # "auto" is no weighting: an estimator that has it makes of it what it means there.
+        if name == "weighting" and value is not None and str(value) != "auto":
             named(value)
         wanted = CHECKS[name](value) if name in CHECKS else None
         if wanted is not None:

@@ -3,8 +3,9 @@
 Rounds of weighted growth, as in RSC-KDE, with changes that make a clean validation set
 unnecessary: rows are judged by a committee of networks that have not seen them; the scale by
 which residuals are judged starts at the largest of them and halves each round, so that what is
-true but not yet learned, a narrow peak, is kept until it is; networks of several rounds are
-solved again under each round's weights, and their median predicts.
+true but not yet learned, a narrow peak, is kept until it is; rows that were rejected together are
+looked at again; networks of several rounds are solved again under each round's weights, and their
+median predicts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from joblib import effective_n_jobs
 from .._arrays import Array, like, middle, namespace
 from ..committee import (
     FEW_ROWS,
+    FIRST_TRUSTED_ROUND,
     Committee,
+    batch_sizes,
     count_rows,
     growth_path,
     mean_sizes,
@@ -33,6 +36,7 @@ from ..nodes import Draw, Network
 from ..rounds import Round, reweight
 from ..rows import Column, LocalRows
 from ..scaling import Scaling, scaled, scaling_of
+from ..second_look import ROUNDS, SETTLED, second_look
 from ..weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, with_callbacks
@@ -52,10 +56,16 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
     n_rounds : int, default=10
-        Rounds of reweighting.
-    weighting : str or Weighting, default="geman-mcclure"
-        How residuals become weights: "geman-mcclure", "kde", "kde-textbook", "huber", "tukey",
-        "cauchy", "welsch", "laplace", "student-t", or an object of your own.
+        Rounds of reweighting, before the second look; one round believes every row.
+    second_look : bool, default=True
+        Whether rows that were rejected together are looked at again, in seven more rounds:
+        wrong rows lie scattered, what the networks have missed does not. Takes half as long
+        again, and needs more than three rounds before.
+    weighting : str or Weighting, default="auto"
+        How residuals become weights: "geman-mcclure", "mixture", "kde", "kde-textbook", "huber",
+        "tukey", "cauchy", "welsch", "laplace", "student-t", or an object of your own. "auto" is
+        "geman-mcclure" and, when the second look has settled, "mixture": how probable it is that
+        a row is right, given how many are wrong.
     n_candidates : int, default=27
         Candidates drawn for each scope and step.
     scopes : sequence of float, default=(1, 3, 10, 30, 100, 300)
@@ -77,7 +87,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         together (root of the sum of squares). The standard deviation is 1.4826 times the median
         absolute residual, computed again without such rows until it settles, and not below the
         scale of the kept round, under which rows were not told apart; doubt is half of what the
-        networks disagree about the row.
+        networks disagree about the row, or what the second look still allows it.
     n_nodes_ : int
         Hidden nodes of all networks together.
     n_rounds_ : int
@@ -89,8 +99,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         Targets minus `expected_`: what rows are judged by.
     residual_scale_ : array of shape (n_outputs,)
         One robust standard deviation of the residuals.
-    error_path_ : array of shape (n_rounds,)
-        Mean absolute left-out residual of all rows in each round.
+    error_path_ : array
+        Mean absolute left-out residual of all rows in each round, those of the second look last.
     growth_path_ : dict of arrays
         `nodes` and the mean of the networks' weighted root mean squared errors at that size:
         `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
@@ -119,7 +129,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         n_networks: int = 12,
         max_nodes: int = 200,
         n_rounds: int = 10,
-        weighting: str | Weighting = "geman-mcclure",
+        second_look: bool = True,
+        weighting: str | Weighting = "auto",
         n_candidates: int = 27,
         scopes: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
@@ -129,6 +140,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self.n_networks = n_networks
         self.max_nodes = max_nodes
         self.n_rounds = n_rounds
+        self.second_look = second_look
         self.weighting = weighting
         self.n_candidates = n_candidates
         self.scopes = scopes
@@ -151,7 +163,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         sample_weight : array-like of shape (n_samples,) or None
             Weights, none negative; 2 is the same as the row twice.
         X_val, y_val : array-like or None
-            Trusted rows, if there are any: they then choose the round that is kept.
+            Trusted rows, if there are any: they then choose the round that is kept, which is
+            otherwise one of those with all networks.
 
         Returns
         -------
@@ -159,27 +172,31 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             Itself.
         """
         training = self._training(X, y, sample_weight)
-        weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
         scaling = scaling_of(training.problem)
         problem = scaled(training.problem, scaling)
         workers = effective_n_jobs(self.n_jobs)
         if isinstance(problem.rows, LocalRows) and not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
-        watch = Watch(self, self.n_rounds, X, y)
+        watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
             each = pool.map if workers > 1 else map
             committee = self._committee(problem, each, watch)
-            rounds = list(self._rounds(training, scaling, problem, committee, weighting, watch))
+            rounds = list(self._rounds(training, scaling, problem, committee, watch))
         losses = mean_sizes(problem, [round_.evidence for round_ in rounds])
-        errors = losses
+        errors, sizes = losses, [len(round_.model) for round_ in rounds]
         if validation is not None:
             errors = [_validation_error(validation, scaling, each.model) for each in rounds]
-        best = int(np.argmin(errors))
+        # More networks have the smaller left-out residuals, whatever the weights are worth.
+        # Other rows do not favour them, and what was cut short is not complete.
+        complete = list(range(len(rounds)))
+        if validation is None and not watch.ended:
+            complete = [number for number in complete if sizes[number] == max(sizes)]
+        best = min(complete, key=lambda number: errors[number])
         self._keep_round(training, scaling, rounds[best])
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
-        nodes, training_error, left_out_error = growth_path(committee.layers_by_round[best]).T
+        nodes, training_error, left_out_error = growth_path(committee.paths_by_round[best]).T
         self.growth_path_ = {
             "nodes": nodes.astype(int),
             "training_error": training_error * training.scale,
@@ -187,6 +204,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         }
         judge = "validation rows" if validation is not None else "left-out residuals"
         self.stop_reason_ = f"round {best + 1} of {len(rounds)} had the lowest error on {judge}"
+        if len(complete) < len(rounds):
+            self.stop_reason_ += f" among those with all {max(sizes)} networks"
         if watch.ended:
             self.stop_reason_ += f"; {Stop.CALLER.value}"
         watch.end()
@@ -198,27 +217,55 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         scaling: Scaling,
         problem: Problem,
         committee: Committee,
-        weighting: Weighting,
         watch: Watch,
     ) -> Iterator[Round[tuple[Network, ...]]]:
+        for round_ in self._looks(training, problem, committee, watch):
+            yield round_
+            if watch.end_round(partial(self._fitted, training, scaling, round_.model)):
+                return
+
+    def _looks(
+        self,
+        training: Training,
+        problem: Problem,
+        committee: Committee,
+        watch: Watch,
+    ) -> Iterator[Round[tuple[Network, ...]]]:
+        """Yield the rounds of the first look and then, from where it ended, of the second."""
+
         def build(number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
             watch.begin_round(committee.n_steps(number), committee.recipe.block)
             return committee.build(number, weight)
 
-        for round_ in reweight(
-            problem.rows,
-            problem.weight,
+        auto = self.weighting == "auto"
+        weighting = named("geman-mcclure" if auto else self.weighting)
+        final = named("mixture") if auto else weighting
+        again = partial(
+            reweight, problem.rows, problem.weight, negligible=training.negligible(1e-6)
+        )
+        for last in again(
             build,
             weighting,
-            self.n_rounds,
+            n_rounds=self.n_rounds,
             start=not_gross(problem),
-            negligible=training.negligible(1e-6),
             least_scale=narrowing(problem),
-            doubt=lambda: committee.doubt,
+            doubt=lambda _number: committee.doubt,
         ):
-            yield round_
-            if watch.end_round(partial(self._fitted, training, scaling, round_.model)):
-                return
+            yield last
+        if self._n_more_rounds():
+            look = second_look(committee, last)
+            yield from again(
+                lambda number, weight: build(self.n_rounds + number, weight),
+                [weighting] * SETTLED + [final] * (ROUNDS - SETTLED),
+                n_rounds=ROUNDS,
+                start=look.first_weights(weighting),
+                least_scale=look.least_scale,
+                doubt=lambda number: look.doubt(number + 1),
+            )
+
+    def _n_more_rounds(self) -> int:
+        """Return how many rounds the second look has."""
+        return ROUNDS if self.second_look and self.n_rounds > FIRST_TRUSTED_ROUND else 0
 
     def _committee(self, problem: Problem, each: Callable[..., Any], watch: Watch) -> Committee:
         n_features = problem.X.shape[1]
@@ -238,7 +285,9 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             shortlist=40,
             ridge=1e-6,
         )
-        return Committee(problem, recipe, self.n_networks, self.n_rounds, each, watch.step)
+        batches = batch_sizes(self.n_networks, self.n_rounds, self._n_more_rounds())
+        starts = (FIRST_TRUSTED_ROUND, self.n_rounds)
+        return Committee(problem, recipe, batches, starts, each, watch.step)
 
     def _keep_round(
         self, training: Training, scaling: Scaling, kept: Round[tuple[Network, ...]]

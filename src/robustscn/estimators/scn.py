@@ -345,8 +345,9 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     n_rounds : int, default=5
         Rounds, each of which builds a network with the weights that the last one suggests.
     weighting : str or Weighting, default="kde-textbook"
-        How residuals become weights: "kde-textbook" is the paper's; "kde", "huber", "tukey",
-        "cauchy", "welsch", "laplace", "student-t" or an object of your own.
+        How residuals become weights: "kde-textbook" is the paper's; "kde", "mixture",
+        "geman-mcclure", "huber", "tukey", "cauchy", "welsch", "laplace", "student-t" or an object
+        of your own.
     rebuild : {"auto"} or bool, default="auto"
         True grows each round's network from nothing, as the paper does; False keeps the first
         round's nodes and renews only the output weights. "auto" is True up to 32768 rows,

@@ -9,7 +9,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from .._arrays import HostArray
 from ..density import silverman
-from ..weighting import NORMAL_MAD
+from ..scales import NORMAL_MAD
 from ._canvas import INK, PLAIN, STRANGE, axes, evenly, line_style
 from ._judgement import judged_rows, one_output
 

@@ -1,0 +1,93 @@
+"""Weights by how probable it is that a row is right: the formula, and that it adapts."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from robustscn.mixture import Mixture, probability_wrong, wrong_rows
+from robustscn.rows import LocalRows
+
+
+def dirty(share, *, n=4000, reach=30.0, seed=0):
+    rng = np.random.default_rng(seed)
+    e = rng.normal(size=n)
+    wrong = np.arange(n) < share * n
+    e[wrong] = rng.uniform(-reach, reach, size=wrong.sum())
+    return e[:, None], wrong
+
+
+def weights(e):
+    return Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e)))
+
+
+def test_the_probability_is_that_of_a_mixture_of_t_and_cauchy():
+    d = np.linspace(0, 60, 200)
+    for share, width in ((0.01, 3.0), (0.25, 8.0), (0.6, 40.0)):
+        right = (1 - share) * 2 * stats.t.pdf(d, 4)
+        wrong = share * 2 * stats.cauchy.pdf(d, scale=width)
+        np.testing.assert_allclose(
+            probability_wrong(d, share, width), wrong / (right + wrong), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("share", [0.002, 0.1, 0.5])
+@pytest.mark.parametrize("width", [3.0, 1e4])
+def test_a_larger_residual_is_never_more_probable_to_be_right(share, width):
+    d = np.concatenate([np.linspace(0, 20, 2001), np.geomspace(20, 1e9, 500)])
+    assert np.all(np.diff(probability_wrong(d, share, width)) >= -1e-12)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.25, 0.4])
+@pytest.mark.parametrize("reach", [12.0, 100.0])
+def test_the_share_of_wrong_rows_is_found(share, reach):
+    e, _ = dirty(share, reach=reach)
+    found, width = wrong_rows(LocalRows(len(e)), np.abs(e[:, 0]), np.ones(len(e)))
+    assert found == pytest.approx(share, abs=0.05)
+    assert width == pytest.approx(reach / 2, rel=0.45)
+
+
+def test_normal_noise_is_hardly_taken_for_wrong():
+    e, _ = dirty(0.0)
+    found, _ = wrong_rows(LocalRows(len(e)), np.abs(e[:, 0]), np.ones(len(e)))
+    assert found < 0.01
+    assert np.mean(weights(e)) > 0.98
+
+
+def test_the_same_residual_is_believed_less_the_more_rows_are_wrong():
+    believed = []
+    for share in (0.0, 0.1, 0.25, 0.4):
+        e, _ = dirty(share)
+        e[-1] = 3.5
+        believed.append(weights(e)[-1])
+    assert np.all(np.diff(believed) < -0.02)
+    assert believed[0] > 0.9
+    assert believed[-1] < 0.5
+
+
+def test_wrong_rows_lose_their_weight_and_right_ones_keep_it():
+    e, wrong = dirty(0.25)
+    found = weights(e)
+    assert np.mean(found[wrong & (np.abs(e[:, 0]) > 6)]) < 0.02
+    assert np.mean(found[~wrong]) > 0.85
+
+
+def test_gross_targets_do_not_widen_what_counts_as_wrong():
+    e, _ = dirty(0.1)
+    plain = weights(e)
+    e[:5] = 1e12
+    np.testing.assert_allclose(weights(e)[5:], plain[5:], atol=0.01)
+    assert np.all(weights(e)[:5] < 1e-6)
+
+
+def test_a_scale_that_is_held_up_leaves_nothing_to_fit_and_a_fixed_curve_judges():
+    e, _ = dirty(0.25)
+    held = Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e)), np.array([5.0]))
+    np.testing.assert_allclose(held, 1 / (1 + (e[:, 0] / 15) ** 2) ** 2)
+    free = Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e)), np.array([0.1]))
+    np.testing.assert_array_equal(free, weights(e))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 5, 10, 11, 50])
+def test_clean_rows_are_believed_however_many_outputs_they_have(n_outputs):
+    e = np.random.default_rng(3).normal(size=(2000, n_outputs))
+    assert np.mean(weights(e)) > (0.95 if n_outputs <= 10 else 0.1)
