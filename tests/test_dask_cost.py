@@ -99,7 +99,7 @@ def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted,
         # columns put in a stack.
         alone = tasks.total() - tasks["merge"]
         assert alone == (passes.total() + blocks + again + blocks) * len(LENGTHS)
-    assert found == {7}
+    assert found == {6}
 
 
 def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(client):
