@@ -98,8 +98,10 @@ def ending_by_interrupt(progress: FitProgress) -> Iterator[None]:
 
     def interrupted(_signal: int, _frame: Any) -> None:
         if progress.end:
-            errors().show_cursor(True)
-            errors().print("error: interrupted, nothing was written")
+            # Written past the stream, which cannot be entered twice: the first one's words may
+            # still be on their way.
+            cursor = "\x1b[?25h" if errors().is_terminal else ""
+            os.write(2, f"{cursor}\nerror: interrupted, nothing was written\n".encode())
             os._exit(INTERRUPTED)  # worker threads would keep an orderly exit waiting
         progress.end = True
         errors().print("finishing the running step; press Ctrl-C again to quit at once")
