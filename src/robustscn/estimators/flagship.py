@@ -184,15 +184,13 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             committee = self._committee(problem, each, watch)
             rounds = list(self._rounds(training, scaling, problem, committee, watch))
         losses = mean_sizes(problem, [round_.evidence for round_ in rounds])
-        errors, sizes = losses, [len(round_.model) for round_ in rounds]
+        errors, compared = losses, _complete(rounds)
         if validation is not None:
             errors = [_validation_error(validation, scaling, each.model) for each in rounds]
-        # More networks have the smaller left-out residuals, whatever the weights are worth.
-        # Other rows do not favour them, and what was cut short is not complete.
-        complete = list(range(len(rounds)))
-        if validation is None and not watch.ended:
-            complete = [number for number in complete if sizes[number] == max(sizes)]
-        best = min(complete, key=lambda number: errors[number])
+        if validation is not None or watch.ended:
+            # Other rows do not favour more networks, and what was cut short is not complete.
+            compared = list(range(len(rounds)))
+        best = min(compared, key=lambda number: errors[number])
         self._keep_round(training, scaling, rounds[best])
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
@@ -204,8 +202,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         }
         judge = "validation rows" if validation is not None else "left-out residuals"
         self.stop_reason_ = f"round {best + 1} of {len(rounds)} had the lowest error on {judge}"
-        if len(complete) < len(rounds):
-            self.stop_reason_ += f" among those with all {max(sizes)} networks"
+        if len(compared) < len(rounds):
+            self.stop_reason_ += f" among those with all {len(rounds[best].model)} networks"
         if watch.ended:
             self.stop_reason_ += f"; {Stop.CALLER.value}"
         watch.end()
@@ -314,6 +312,15 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     def _width(self) -> int:
         return max(n.output_weights.shape[0] for n in self._networks)
+
+
+def _complete(rounds: Sequence[Round[tuple[Network, ...]]]) -> list[int]:
+    """Return the numbers of the rounds with the most networks.
+
+    More networks have the smaller left-out residuals, whatever the weights are worth.
+    """
+    sizes = [len(round_.model) for round_ in rounds]
+    return [number for number, size in enumerate(sizes) if size == max(sizes)]
 
 
 def _validation_error(
