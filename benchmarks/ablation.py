@@ -34,12 +34,12 @@ from sklearn.preprocessing import minmax_scale
 
 import robustscn
 from robustscn import RobustSCNRegressor, committee, scaling
+from robustscn.core.inputs import Scaling
+from robustscn.core.least_squares import Tuned, ridge_by_leave_one_out
+from robustscn.core.nodes import Draw
+from robustscn.core.rows import filled
 from robustscn.datasets import contaminate
 from robustscn.estimators import flagship
-from robustscn.least_squares import Tuned, ridge_by_leave_one_out
-from robustscn.nodes import Draw
-from robustscn.rows import filled
-from robustscn.scaling import Scaling
 
 Array = NDArray[np.float64]
 

@@ -30,13 +30,13 @@ import psutil
 from distributed import Client, LocalCluster, wait
 
 from robustscn import SCNRegressor
+from robustscn.core.growth import grow
+from robustscn.core.nodes import Nodes
+from robustscn.core.rows import LocalRows
+from robustscn.core.search import pool_sums
+from robustscn.core.sketch import MOST_SAMPLED
 from robustscn.dask import DaskRows, DaskSCNRegressor
 from robustscn.estimators.scn import recipe_of
-from robustscn.growth import grow
-from robustscn.nodes import Nodes
-from robustscn.rows import LocalRows
-from robustscn.search import pool_sums
-from robustscn.sketch import MOST_SAMPLED
 
 RESULTS = Path(__file__).parent / "results" / "dask.json"
 FEATURES = 20

@@ -28,9 +28,9 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from robustscn import SCNRegressor
+from robustscn.core.growth import CONTRACTIONS
+from robustscn.core.nodes import Draw
 from robustscn.datasets import load_keel, make_function
-from robustscn.growth import CONTRACTIONS
-from robustscn.nodes import Draw
 
 RESULTS = Path(__file__).parent / "results" / "growth_speed.json"
 ORDERS = {"function": ("ascending", "pooled"), "stock": ("ascending",)}

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from robustscn import RobustSCNRegressor
+from robustscn.core.rows import LocalRows
 from robustscn.datasets import contaminate, make_function
-from robustscn.rows import LocalRows
 
 ROOT = Path(__file__).parents[1]
 TINY = {"n_networks": 5, "n_rounds": 5, "max_nodes": 20, "n_candidates": 5}

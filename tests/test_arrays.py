@@ -11,18 +11,19 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from robustscn import RobustSCNRegressor, RSCKDERegressor, _arrays
-from robustscn._arrays import eps, histogram, like, namespace, to_host, to_host64
-from robustscn.density import _summed, binned, density
-from robustscn.growth import Problem, Recipe, empty, grow, step, validated
-from robustscn.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
-from robustscn.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
-from robustscn.rounds import at_most_one, reweight
-from robustscn.rows import SORTED_ROWS, LocalRows, filled, quantile
-from robustscn.scales import distances, robust_scales, standard_deviation, trimmed_scales
-from robustscn.search import gains, pool_sums, pool_sums_exact
-from robustscn.solve import appended, newest_only, no_nodes, window
-from robustscn.weighting import KDE, NAMED
+from robustscn import RobustSCNRegressor, RSCKDERegressor
+from robustscn.core import arrays
+from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_host64
+from robustscn.core.density import _summed, binned, density
+from robustscn.core.growth import Problem, Recipe, empty, grow, step, validated
+from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
+from robustscn.core.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
+from robustscn.core.rounds import at_most_one, reweight
+from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
+from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
+from robustscn.core.search import gains, pool_sums, pool_sums_exact
+from robustscn.core.solve import appended, newest_only, no_nodes, window
+from robustscn.core.weighting import KDE, NAMED
 
 
 def read_only(array):
@@ -446,14 +447,14 @@ def test_rows_stay_where_they_are_during_a_fit(model, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(n_rows, 3))
     y = np.sin(4 * X[:, 0]) + X[:, 1] + (rng.uniform(size=n_rows) < 0.1)
-    moved, bridge = [], _arrays.to_host
+    moved, bridge = [], arrays.to_host
 
     def watched(array):
         moved.append(max(array.shape, default=1))
         return bridge(array)
 
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # scikit-learn insists
-    monkeypatch.setattr(_arrays, "to_host", watched)
+    monkeypatch.setattr(arrays, "to_host", watched)
     with config_context(array_api_dispatch=True):
         weight = library.ones(n_rows, dtype=library.float64)
         model.fit(library.asarray(X), library.asarray(y), sample_weight=weight)

@@ -593,7 +593,7 @@ def test_more_than_half_of_the_rows_met_exactly(name):
     assert_sane(model, X, y)
 
 
-@pytest.mark.parametrize("weighting", sorted(robustscn.weighting.NAMED))
+@pytest.mark.parametrize("weighting", sorted(robustscn.core.weighting.NAMED))
 @pytest.mark.parametrize("name", ROBUST)
 def test_every_weighting_survives_a_perfect_fit(name, weighting):
     X = np.linspace(0, 1, 30)[:, None]

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import median_abs_deviation
 
 from robustscn import RobustSCNRegressor
-from robustscn.committee import (
+from robustscn.core.committee import (
     FIRST_TRUSTED_ROUND,
     FOLDS,
     Committee,
@@ -20,10 +20,10 @@ from robustscn.committee import (
     narrowing,
     not_gross,
 )
-from robustscn.growth import Problem, Recipe
-from robustscn.nodes import Draw
-from robustscn.rows import LocalRows
-from robustscn.scaling import interpolated, scaled, scaling_of
+from robustscn.core.growth import Problem, Recipe
+from robustscn.core.inputs import interpolated, scaled, scaling_of
+from robustscn.core.nodes import Draw
+from robustscn.core.rows import LocalRows
 
 
 def problem_of(X, y, weight=None):
@@ -112,7 +112,7 @@ def test_values_kept_in_memory_change_nothing_but_rounding(problem, room, monkey
     whole = Committee(problem, recipe(problem), {0: 4})
     _, expected = whole.build(0, problem.weight)
     assert all(layer.columns is not None for layer in whole.layers)
-    monkeypatch.setattr("robustscn.committee.KEPT_IN_MEMORY", room)
+    monkeypatch.setattr("robustscn.core.committee.KEPT_IN_MEMORY", room)
     committee = Committee(problem, recipe(problem), {0: 4})
     _, evidence = committee.build(0, problem.weight)
     assert all((layer.columns is None) == (room == 0) for layer in committee.layers)

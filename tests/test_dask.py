@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.cli import main
+from robustscn.core.rows import LocalRows, added, filled, quantile, sample
 from robustscn.persistence import load
-from robustscn.rows import LocalRows, added, filled, quantile, sample
 from test_rows import VALUES, by_sorting
 
 da = pytest.importorskip("dask.array")

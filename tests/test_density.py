@@ -5,7 +5,7 @@ import pytest
 
 import reference
 from robustscn import density as density_module
-from robustscn.density import (
+from robustscn.core.density import (
     POINTS_PER_BANDWIDTH,
     SAMPLED_CENTRES,
     _summed,
@@ -13,7 +13,7 @@ from robustscn.density import (
     density,
     silverman,
 )
-from robustscn.rows import LocalRows, taken
+from robustscn.core.rows import LocalRows, taken
 
 KERNEL_PEAK = 1 / np.sqrt(2 * np.pi)
 

@@ -33,7 +33,7 @@ from robustscn import (
     RVFLRegressor,
     SCNRegressor,
 )
-from robustscn.weighting import Tukey
+from robustscn.core.weighting import Tukey
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
 

@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import robustscn
+from robustscn.core.growth import Stop
+from robustscn.core.weighting import NAMED, Curve
 from robustscn.datasets import make_function
-from robustscn.growth import Stop
-from robustscn.weighting import NAMED, Curve
 
 ALL = sorted(robustscn.__all__)
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]

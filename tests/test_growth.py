@@ -7,13 +7,13 @@ import pytest
 
 import reference
 from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
-from robustscn.growth import CONTRACTIONS, Problem, Recipe, Stop, empty, grow, step, validated
-from robustscn.least_squares import leave_one_out
-from robustscn.nodes import Draw
-from robustscn.rounds import at_most_one, doubted, mean_one, reweight
-from robustscn.rows import LocalRows
-from robustscn.scales import trimmed_scales
-from robustscn.weighting import KDE, GemanMcClure, Tukey
+from robustscn.core.growth import CONTRACTIONS, Problem, Recipe, Stop, empty, grow, step, validated
+from robustscn.core.least_squares import leave_one_out
+from robustscn.core.nodes import Draw
+from robustscn.core.rounds import at_most_one, doubted, mean_one, reweight
+from robustscn.core.rows import LocalRows
+from robustscn.core.scale import trimmed_scales
+from robustscn.core.weighting import KDE, GemanMcClure, Tukey
 
 SCOPES = (0.5, 2.0, 8.0)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from robustscn.mixture import Mixture, probability_wrong, wrong_rows
-from robustscn.rows import LocalRows
+from robustscn.core.mixture import Mixture, probability_wrong, wrong_rows
+from robustscn.core.rows import LocalRows
 
 
 def dirty(share, *, n=4000, reach=30.0, seed=0):

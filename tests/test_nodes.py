@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.nodes import ACTIVATIONS, Draw, Nodes, hidden_of, logistic, network, pass_through
+from robustscn.core.nodes import (
+    ACTIVATIONS,
+    Draw,
+    Nodes,
+    hidden_of,
+    logistic,
+    network,
+    pass_through,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(15, 3))

@@ -27,6 +27,7 @@ from robustscn import (
     RVFLRegressor,
     SCNRegressor,
 )
+from robustscn.core.weighting import NAMED, Curve, Tukey
 from robustscn.persistence import (
     FORMAT,
     TRUSTED,
@@ -37,7 +38,6 @@ from robustscn.persistence import (
     load,
     save,
 )
-from robustscn.weighting import NAMED, Curve, Tukey
 
 SHORT = {
     RobustSCNRegressor: {"n_networks": 3, "max_nodes": 20, "n_rounds": 3},

@@ -19,10 +19,10 @@ from robustscn import (
     RVFLRegressor,
     SCNRegressor,
 )
-from robustscn.growth import Problem, Recipe, grow
-from robustscn.nodes import Draw
-from robustscn.rows import LocalRows
-from robustscn.weighting import NAMED
+from robustscn.core.growth import Problem, Recipe, grow
+from robustscn.core.nodes import Draw
+from robustscn.core.rows import LocalRows
+from robustscn.core.weighting import NAMED
 
 SMALL = {"n_candidates": 10, "scopes": (1.0, 4.0), "random_state": 0}
 PLAIN = {

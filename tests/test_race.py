@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from robustscn.growth import Problem, Recipe, empty, grow, step
-from robustscn.nodes import Draw
-from robustscn.rows import LocalRows, spread, taken
-from robustscn.search import gains, pool_sums
-from robustscn.sketch import FEWEST_SAMPLED, UNSAMPLED_ROWS, sketch_of
+from robustscn.core.growth import Problem, Recipe, empty, grow, step
+from robustscn.core.nodes import Draw
+from robustscn.core.rows import LocalRows, spread, taken
+from robustscn.core.search import gains, pool_sums
+from robustscn.core.sketch import FEWEST_SAMPLED, UNSAMPLED_ROWS, sketch_of
 
 N_ROWS = 60_000
 

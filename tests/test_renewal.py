@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from robustscn import RSCKDERegressor, SCNRegressor
+from robustscn.core.growth import Problem, Recipe, grow
+from robustscn.core.nodes import Draw
+from robustscn.core.renewal import renewed
+from robustscn.core.rows import LocalRows
+from robustscn.core.sketch import UNSAMPLED_ROWS
+from robustscn.core.solve import reweighted
 from robustscn.estimators import scn
-from robustscn.growth import Problem, Recipe, grow
-from robustscn.nodes import Draw
-from robustscn.renewal import renewed
-from robustscn.rows import LocalRows
-from robustscn.sketch import UNSAMPLED_ROWS
-from robustscn.solve import reweighted
 
 
 def drawn(n_rows, dtype=float, seed=0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robustscn.rows import LocalRows, added, filled, quantile, spread
+from robustscn.core.rows import LocalRows, added, filled, quantile, spread
 
 PARTITIONS = pytest.mark.parametrize("block_bytes", [8, 8 * 7, 8 * 1000])
 
@@ -132,7 +132,7 @@ def test_quantile_equals_sorting(name, share, dtype):
 @pytest.mark.parametrize("sorted_rows", [0, 3])
 @pytest.mark.parametrize("name", VALUES)
 def test_quantile_of_rows_too_many_to_sort_equals_sorting(name, sorted_rows, monkeypatch):
-    monkeypatch.setattr("robustscn.rows.SORTED_ROWS", sorted_rows)
+    monkeypatch.setattr("robustscn.core.rows.SORTED_ROWS", sorted_rows)
     rng = np.random.default_rng(6)
     values, weight = VALUES[name](rng), rng.integers(0, 4, size=50).astype(float)
     for share in (0.0, 0.1, 0.5, 0.95, 1.0):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.growth import CONTRACTIONS
-from robustscn.nodes import Draw, Nodes
-from robustscn.rows import LocalRows
-from robustscn.search import (
+from robustscn.core.growth import CONTRACTIONS
+from robustscn.core.nodes import Draw, Nodes
+from robustscn.core.rows import LocalRows
+from robustscn.core.search import (
     PoolSums,
     admissible,
     chosen_block,
@@ -16,7 +16,7 @@ from robustscn.search import (
     pool_sums_exact,
     ranked,
 )
-from robustscn.solve import appended, no_nodes
+from robustscn.core.solve import appended, no_nodes
 
 
 def noisy(n_outputs=1, seed=0, n_rows=40):

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from robustscn import RobustSCNRegressor
-from robustscn.committee import Committee
+from robustscn.core.committee import Committee
+from robustscn.core.growth import Problem, Recipe
+from robustscn.core.nodes import Draw
+from robustscn.core.rounds import Round
+from robustscn.core.rows import LocalRows
+from robustscn.core.second_look import NARROWING, ROUNDS, second_look
+from robustscn.core.weighting import GemanMcClure
 from robustscn.datasets import contaminate, make_function
-from robustscn.growth import Problem, Recipe
-from robustscn.nodes import Draw
-from robustscn.rounds import Round
-from robustscn.rows import LocalRows
-from robustscn.second_look import NARROWING, ROUNDS, second_look
-from robustscn.weighting import GemanMcClure
 
 N = 600
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.least_squares import (
+from robustscn.core.least_squares import (
     least_squares,
     leave_one_out,
     ridge_by_leave_one_out,
     solved_triangle,
     triangular_factor,
 )
-from robustscn.nodes import Draw, Nodes, hidden_of, pass_through
-from robustscn.rows import LocalRows
-from robustscn.solve import Fixed, appended, newest_only, no_nodes, window
+from robustscn.core.nodes import Draw, Nodes, hidden_of, pass_through
+from robustscn.core.rows import LocalRows
+from robustscn.core.solve import Fixed, appended, newest_only, no_nodes, window
 
 
 def data(n_rows=120, n_outputs=2, seed=0, dtype=np.float64):

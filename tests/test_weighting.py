@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.rounds import mean_one
-from robustscn.rows import LocalRows
-from robustscn.scales import distances, robust_scales, standard_deviation, trimmed_scales
-from robustscn.weighting import (
+from robustscn.core.rounds import mean_one
+from robustscn.core.rows import LocalRows
+from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
+from robustscn.core.weighting import (
     KDE,
     NAMED,
     Cauchy,

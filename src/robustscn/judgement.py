@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import HostArray, to_host, to_host64
+from .core.arrays import HostArray, to_host, to_host64
 
 NEEDED = ("inlier_weight_", "outliers_", "residuals_", "expected_", "residual_scale_")
 

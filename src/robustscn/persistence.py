@@ -29,8 +29,8 @@ from sklearn.base import BaseEstimator
 
 from . import __version__, estimators, weighting
 from .atomic import write_whole
-from .nodes import Network, Nodes
-from .scaling import Scaling
+from .core.inputs import Scaling
+from .core.nodes import Network, Nodes
 
 FORMAT = 1
 """Number of the file format, raised when older versions could no longer read it."""

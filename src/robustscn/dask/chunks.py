@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import HostArray
-from ..rows import ColumnStack, LocalRows, Totals
+from ..core.arrays import HostArray
+from ..core.rows import ColumnStack, LocalRows, Totals
 
 KEPT_BYTES = 2**22
 """Arrays up to this size are kept by a worker for the next one of their kind."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from distributed import Client
 
+from ..core.growth import CONTRACTIONS
+from ..core.weighting import Weighting
 from ..estimators import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from ..estimators.scn import SCOPES
-from ..growth import CONTRACTIONS
-from ..weighting import Weighting
 from .sharing import DaskMixin, DaskRobustMixin
 
 

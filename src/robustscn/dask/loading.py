@@ -21,8 +21,8 @@ from dask.base import is_dask_collection
 from dask.highlevelgraph import HighLevelGraph
 from distributed import Client, Future
 
-from .._arrays import HostArray
-from ..rows import filled
+from ..core.arrays import HostArray
+from ..core.rows import filled
 from .chunks import at
 from .placing import moves
 from .rows import ChunkedColumn, DaskRows, tasks

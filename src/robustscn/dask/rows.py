@@ -24,8 +24,8 @@ from distributed import Client, Future
 from distributed.protocol.pickle import dumps
 from joblib import effective_n_jobs
 
-from .._arrays import Array, HostArray
-from ..rows import Column, LocalRows, Rows, Totals, added
+from ..core.arrays import Array, HostArray
+from ..core.rows import Column, LocalRows, Rows, Totals, added
 from . import chunks
 from .waiting import explained, gathered
 

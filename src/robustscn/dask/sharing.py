@@ -15,7 +15,8 @@ import numpy as np
 from distributed import Client, default_client
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._arrays import Array, HostArray
+from ..core.arrays import Array, HostArray
+from ..core.rows import LocalRows
 from ..estimators._base import (
     NetworkRegressor,
     Training,
@@ -25,7 +26,6 @@ from ..estimators._base import (
 )
 from ..estimators._parameters import check_parameters
 from ..estimators._suspects import suspects
-from ..rows import LocalRows
 from .loading import as_array, header_of, loaded, shown
 from .rows import ChunkedColumn
 from .waiting import gathered

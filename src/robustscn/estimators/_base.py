@@ -26,13 +26,13 @@ from sklearn.utils.validation import (
 )
 from threadpoolctl import ThreadpoolController
 
-from .._arrays import Array, HostArray, eps, like, namespace, to_host64
-from ..growth import Problem
-from ..nodes import Network
-from ..rounds import Round, at_most_one
-from ..rows import Column, LocalRows, Rows, Totals, quantile
-from ..scales import distances, trimmed_scales
-from ..sketch import UNSAMPLED_ROWS, Sketch, sketch_of
+from ..core.arrays import Array, HostArray, eps, like, namespace, to_host64
+from ..core.growth import Problem
+from ..core.nodes import Network
+from ..core.rounds import Round, at_most_one
+from ..core.rows import Column, LocalRows, Rows, Totals, quantile
+from ..core.scale import distances, trimmed_scales
+from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
 from ._parameters import check_parameters
 from ._suspects import suspects
 from ._watch import CallbackSupportMixin

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes import ACTIVATIONS
-from ..weighting import named
+from ..core.nodes import ACTIVATIONS
+from ..core.weighting import named
 
 Check = Callable[[Any], str | None]
 """Says what the value must be, or None if it is that."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import to_host
+from ..core.arrays import to_host
 
 if TYPE_CHECKING:
     import pandas as pd

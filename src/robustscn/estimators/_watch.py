@@ -11,7 +11,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, TypeVar
 
-from ..nodes import Network
+from ..core.nodes import Network
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 

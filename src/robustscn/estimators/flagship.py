@@ -19,8 +19,8 @@ import numpy as np
 from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
 
-from .._arrays import Array, like, middle, namespace
-from ..committee import (
+from ..core.arrays import Array, like, middle, namespace
+from ..core.committee import (
     FEW_ROWS,
     FIRST_TRUSTED_ROUND,
     Committee,
@@ -31,13 +31,13 @@ from ..committee import (
     narrowing,
     not_gross,
 )
-from ..growth import Problem, Recipe, Stop
-from ..nodes import Draw, Network
-from ..rounds import Round, reweight
-from ..rows import Column, LocalRows
-from ..scaling import Scaling, scaled, scaling_of
-from ..second_look import ROUNDS, SETTLED, second_look
-from ..weighting import Weighting, named
+from ..core.growth import Problem, Recipe, Stop
+from ..core.inputs import Scaling, scaled, scaling_of
+from ..core.nodes import Draw, Network
+from ..core.rounds import Round, reweight
+from ..core.rows import Column, LocalRows
+from ..core.second_look import ROUNDS, SETTLED, second_look
+from ..core.weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, with_callbacks
 

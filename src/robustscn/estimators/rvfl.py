@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import Array, HostArray, eps
-from ..growth import Problem, Stop
-from ..least_squares import Solution, least_squares, solved_triangle, triangular_factor
-from ..nodes import Draw, Network, Nodes, hidden_of, network, pass_through
-from ..rounds import Round, reweight
-from ..rows import Column
-from ..weighting import Laplace, Weighting, named
+from ..core.arrays import Array, HostArray, eps
+from ..core.growth import Problem, Stop
+from ..core.least_squares import Solution, least_squares, solved_triangle, triangular_factor
+from ..core.nodes import Draw, Network, Nodes, hidden_of, network, pass_through
+from ..core.rounds import Round, reweight
+from ..core.rows import Column
+from ..core.weighting import Laplace, Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, fitted_network, with_callbacks
 

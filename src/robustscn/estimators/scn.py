@@ -9,15 +9,25 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import HostArray
-from ..growth import CONTRACTIONS, Problem, Recipe, State, Stop, grow, restored, validated, watched
-from ..nodes import Draw, Network, network
-from ..renewal import renewed
-from ..rounds import Round, reweight
-from ..rows import Column
-from ..sketch import UNSAMPLED_ROWS
-from ..solve import Fit
-from ..weighting import Weighting, named
+from ..core.arrays import HostArray
+from ..core.growth import (
+    CONTRACTIONS,
+    Problem,
+    Recipe,
+    State,
+    Stop,
+    grow,
+    restored,
+    validated,
+    watched,
+)
+from ..core.nodes import Draw, Network, network
+from ..core.renewal import renewed
+from ..core.rounds import Round, reweight
+from ..core.rows import Column
+from ..core.sketch import UNSAMPLED_ROWS
+from ..core.solve import Fit
+from ..core.weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, fitted_network, with_callbacks
 

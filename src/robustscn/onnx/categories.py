@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import OneHotEncoder
 
-from .._arrays import HostArray
+from ..core.arrays import HostArray
 from .graph import CannotExport, Columns, Graph, joined
 
 _UNKNOWN_TEXT = "\N{NULL}a level that no table has"

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import HostArray
-from ..nodes import Network
-from ..scaling import Scaling
+from ..core.arrays import HostArray
+from ..core.inputs import Scaling
+from ..core.nodes import Network
 from .graph import CannotExport, Graph
 
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from ..density import binned, silverman
-from ..nodes import Draw
-from ..rows import LocalRows
+from ..core.density import binned, silverman
+from ..core.nodes import Draw
+from ..core.rows import LocalRows
 
 Matrix = NDArray[np.float64]
 CUTOFF = 1e3 * float(np.finfo(np.float64).eps)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import HostArray
+from ..core.arrays import HostArray
 
 PLAIN, STRANGE, INK, PALE = "#4878a8", "#c2371e", "#2f3e4e", "#9aa5b1"
 TRUST = "coolwarm_r"

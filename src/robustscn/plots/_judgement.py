@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from .._arrays import HostArray
+from ..core.arrays import HostArray
 from ..judgement import Judgement, judgement_of
 
 

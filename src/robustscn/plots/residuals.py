@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from .._arrays import HostArray
-from ..density import silverman
-from ..scales import NORMAL_MAD
+from ..core.arrays import HostArray
+from ..core.density import silverman
+from ..core.scale import NORMAL_MAD
 from ._canvas import INK, PLAIN, STRANGE, axes, evenly, line_style
 from ._judgement import judged_rows, one_output
 

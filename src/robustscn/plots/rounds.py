@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import to_host64
+from ..core.arrays import to_host64
 from ..estimators import SCNRegressor
 from ..judgement import fitted_model
 from ._canvas import INK, STRANGE, axes, line_style

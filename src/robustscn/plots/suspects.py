@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import HostArray
+from ..core.arrays import HostArray
 from ._canvas import INK, STRANGE, TRUST, axes, dot_style, evenly, line_style
 from ._judgement import judged_rows, one_output
 

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ._arrays import Array, HostArray, like, namespace
+from .arrays import Array, HostArray, like, namespace
 from .rows import Column, Rows, Totals, filled
-from .scales import trimmed_scales
+from .scale import trimmed_scales
 from .weighting import Weighting
 
 Model = TypeVar("Model")

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from scipy.special import chdtrc, chdtri
 
-from ._arrays import Array, HostArray, like, namespace
+from .arrays import Array, HostArray, like, namespace
 from .rows import Column, Rows, Totals, quantile
 
 NORMAL_MAD = 1.4826022185056018

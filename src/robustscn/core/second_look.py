@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._arrays import Array, HostArray, like, namespace
+from .arrays import Array, HostArray, like, namespace
 from .committee import Committee, not_gross
 from .rounds import Round, at_most_one, doubted, mean_one
 from .rows import Column, Totals

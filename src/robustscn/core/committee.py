@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, HostArray, like, middle, namespace
+from .arrays import Array, HostArray, like, middle, namespace
 from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .rows import Column, Totals, quantile
-from .scales import NORMAL_MAD, distances
+from .scale import NORMAL_MAD, distances
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""

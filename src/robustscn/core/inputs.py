@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._arrays import Array, HostArray, like, namespace
+from .arrays import Array, HostArray, like, namespace
 from .growth import Problem
 from .rows import LocalRows, Totals, quantile, sample
 from .sketch import sketch_of

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from ._arrays import Array, HostArray, like, namespace, to_host64
+from .arrays import Array, HostArray, like, namespace, to_host64
 
 
 def logistic(z: Array) -> Array:

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from array_api_compat import device
 
-from ._arrays import Array, HostArray, histogram, namespace, to_host64
+from .arrays import Array, HostArray, histogram, namespace, to_host64
 
 GROUPS = 32
 """Runs of blocks that are folded apart."""

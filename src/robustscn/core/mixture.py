@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, HostArray, histogram, namespace
+from .arrays import Array, HostArray, histogram, namespace
 from .rows import Column, Rows
-from .scales import at_least, distances, trimmed_scales
+from .scale import at_least, distances, trimmed_scales
 
 SUSPECT = 3.0
 """Distance beyond which rows are taken for wrong to begin with; also the least width."""
@@ -51,7 +51,7 @@ class Mixture:
     fourth row is wrong, it is not:
 
     >>> import numpy as np
-    >>> from robustscn.rows import LocalRows
+    >>> from robustscn.core.rows import LocalRows
     >>> clean = np.append(np.random.default_rng(0).normal(size=400), 4.0)[:, None]
     >>> dirty = np.append(clean[:, 0], np.linspace(-30, 30, 130))[:, None]
     >>> for e in (clean, dirty):

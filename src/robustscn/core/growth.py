@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from ._arrays import Array, HostArray, eps, like, namespace
+from .arrays import Array, HostArray, eps, like, namespace
 from .nodes import Draw, Nodes
 from .race import Track, least_remainder, track_of
 from .rows import Column, Rows

@@ -8,7 +8,7 @@ new output weights in two readings of the rows.
 
 from __future__ import annotations
 
-from ._arrays import HostArray
+from .arrays import HostArray
 from .growth import Problem
 from .least_squares import least_squares
 from .nodes import Nodes

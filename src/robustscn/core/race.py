@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._arrays import Array, HostArray, eps, namespace
+from .arrays import Array, HostArray, eps, namespace
 from .nodes import Nodes
 from .rows import Column, Rows, spread
 from .search import chosen_block, gains, pool_sums, pool_sums_exact, squared_error

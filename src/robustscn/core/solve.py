@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from ._arrays import Array, HostArray, eps, like, namespace
+from .arrays import Array, HostArray, eps, like, namespace
 from .least_squares import least_squares
 from .nodes import Nodes
 from .rows import Column, Rows, Stack, Totals, filled

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, HostArray, eps, like, namespace, triangle_of
+from .arrays import Array, HostArray, eps, like, namespace, triangle_of
 from .rows import Column, Rows, Totals
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Array, HostArray, histogram, like, namespace
+from .arrays import Array, HostArray, histogram, like, namespace
 from .rows import Column, Rows, Totals, quantile, sample, taken
 
 EXACT_ROWS = 2048

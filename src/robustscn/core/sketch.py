@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, HostArray, namespace
+from .arrays import Array, HostArray, namespace
 from .rows import Column, Rows, spread
 
 UNSAMPLED_ROWS = 2**15

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, HostArray, namespace
+from .arrays import Array, HostArray, namespace
 from .nodes import Nodes
 from .rows import Column, Rows
 
