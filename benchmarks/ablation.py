@@ -36,7 +36,7 @@ import robustscn
 from robustscn import RobustSCNRegressor, committee, scaling
 from robustscn.core.inputs import Scaling
 from robustscn.core.least_squares import Tuned, ridge_by_leave_one_out
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import filled
 from robustscn.datasets import contaminate
 from robustscn.estimators import flagship

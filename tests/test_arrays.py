@@ -17,7 +17,8 @@ from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_h
 from robustscn.core.density import _summed, binned, density
 from robustscn.core.growth import Problem, Recipe, empty, grow, step, validated
 from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
-from robustscn.core.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
+from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
+from robustscn.core.proposals import Draw
 from robustscn.core.rounds import at_most_one, reweight
 from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales

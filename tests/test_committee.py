@@ -22,7 +22,7 @@ from robustscn.core.committee import (
 )
 from robustscn.core.growth import Problem, Recipe
 from robustscn.core.inputs import interpolated, scaled, scaling_of
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
 
 

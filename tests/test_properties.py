@@ -20,7 +20,7 @@ from robustscn import (
     SCNRegressor,
 )
 from robustscn.core.growth import Problem, Recipe, grow
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import NAMED
 

@@ -13,7 +13,8 @@ from robustscn.core.least_squares import (
     solved_triangle,
     triangular_factor,
 )
-from robustscn.core.nodes import Draw, Nodes, hidden_of, pass_through
+from robustscn.core.nodes import Nodes, hidden_of, pass_through
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
 from robustscn.core.solve import Fixed, appended, newest_only, no_nodes, window
 

@@ -20,7 +20,8 @@ from typing import Literal
 import numpy as np
 
 from .arrays import Array, HostArray, eps, like, namespace
-from .nodes import Draw, Nodes
+from .nodes import Nodes
+from .proposals import Draw, Experience
 from .race import Track, least_remainder, track_of
 from .rows import Column, Rows
 from .search import (
@@ -122,6 +123,9 @@ class Recipe:
         Growth ends when the weighted error is this share of the targets' own size.
     round : int
         Round of reweighting; each has its own draws.
+    experience : Experience or None
+        What the search knows before the first node; it then learns from those it chooses. None:
+        the draw is blind and stays so.
     """
 
     draw: Draw
@@ -136,6 +140,7 @@ class Recipe:
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
+    experience: Experience | None = None
 
     @property
     def n_steps(self) -> int:
@@ -163,6 +168,8 @@ class State:
         Share of the squared error that each of the newest nodes removed.
     track : Track or None
         What blocks of candidates race on, where rows are many.
+    experience : Experience or None
+        What its nodes teach the search.
     """
 
     nodes: Nodes
@@ -172,6 +179,7 @@ class State:
     contraction: float = float("nan")
     share: float = 1e-2
     track: Track | None = None
+    experience: Experience | None = None
 
 
 def empty(problem: Problem, recipe: Recipe) -> State:
@@ -200,7 +208,7 @@ def empty(problem: Problem, recipe: Recipe) -> State:
             ridge=recipe.ridge,
             exact=recipe.exact,
         )
-    return State(nodes, fit, problem.energy(y), track=track)
+    return State(nodes, fit, problem.energy(y), track=track, experience=recipe.experience)
 
 
 def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
@@ -226,7 +234,7 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
         return replace(state, stop=Stop.MAX_NODES)
     choose = _chosen if state.track is None else _raced
     coarse = _ranked_by(problem, state)
-    for pool in _pools(problem, recipe, len(state.nodes)):
+    for pool in _pools(problem, recipe, state):
         choice = choose(problem, recipe, state, coarse, pool, min(room, recipe.block))
         if choice is not None:
             break
@@ -249,7 +257,20 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
         contraction=choice.contraction,
         share=float((1.0 - energy.sum() / state.energy.sum()) / len(choice.nodes)),
         track=None if state.track is None else state.track.followed(choice.nodes),
+        experience=_learned(state, choice.nodes, fit, energy),
     )
+
+
+def _learned(state: State, nodes: Nodes, fit: Fit, energy: HostArray) -> Experience | None:
+    """Return the experience with new nodes, their gains as shares of the error that was left."""
+    if state.experience is None:
+        return None
+    left = state.energy.sum()
+    if isinstance(fit, Orthogonal):
+        gains = np.sum(fit.coefficients[-len(nodes) :] ** 2, axis=1) / left
+    else:
+        gains = np.full(len(nodes), (1.0 - energy.sum() / left) / len(nodes))
+    return state.experience.learned(nodes, gains)
 
 
 def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterator[State]:
@@ -310,11 +331,11 @@ def watched(states: Iterator[State], watch: Watcher | None) -> Iterator[State]:
         before = len(state.nodes)
 
 
-def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
-    draw, place = recipe.draw, {"node": n_nodes, "round": recipe.round}
+def _pools(problem: Problem, recipe: Recipe, state: State) -> Iterator[Nodes]:
+    draw, place = recipe.draw, {"node": len(state.nodes), "round": recipe.round}
     if recipe.pooled:
-        return iter([draw.all_pools(problem.X, **place)])
-    return draw.pools(problem.X, **place)
+        return iter([draw.all_pools(problem.X, **place, experience=state.experience)])
+    return draw.pools(problem.X, **place, experience=state.experience)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ from ..core.committee import (
 )
 from ..core.growth import Problem, Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
-from ..core.nodes import Draw, Network
+from ..core.nodes import Network
+from ..core.proposals import Draw, Experience
 from ..core.rounds import Round, reweight
 from ..core.rows import Column, LocalRows
 from ..core.second_look import ROUNDS, SETTLED, second_look
@@ -276,12 +277,14 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                 centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
                 activation=self.activation,
                 sparse=True,
+                boxes=self.activation == "logistic",
             ),
             max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, count_rows(problem) // 2)),
             block=10,
             exact=True,
             shortlist=40,
             ridge=1e-6,
+            experience=Experience(np.zeros(n_features)),
         )
         batches = batch_sizes(self.n_networks, self.n_rounds, self._n_more_rounds())
         starts = (FIRST_TRUSTED_ROUND, self.n_rounds)

@@ -12,7 +12,8 @@ import numpy as np
 from ..core.arrays import Array, HostArray, eps
 from ..core.growth import Problem, Stop
 from ..core.least_squares import Solution, least_squares, solved_triangle, triangular_factor
-from ..core.nodes import Draw, Network, Nodes, hidden_of, network, pass_through
+from ..core.nodes import Network, Nodes, hidden_of, network, pass_through
+from ..core.proposals import Draw
 from ..core.rounds import Round, reweight
 from ..core.rows import Column
 from ..core.weighting import Laplace, Weighting, named

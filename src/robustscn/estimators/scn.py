@@ -21,7 +21,8 @@ from ..core.growth import (
     validated,
     watched,
 )
-from ..core.nodes import Draw, Network, network
+from ..core.nodes import Network, network
+from ..core.proposals import Draw
 from ..core.renewal import renewed
 from ..core.rounds import Round, reweight
 from ..core.rows import Column
