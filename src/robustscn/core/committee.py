@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, HostArray, like, middle, namespace
+from .arrays import Array, HostArray, like, middle, namespace, to_host64
 from .growth import Problem, Recipe, Watcher, grow, watched
 from .least_squares import Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
-from .rows import Column, Totals, quantile
+from .rows import Column, LocalRows, Totals, quantile, spread
 from .scale import NORMAL_MAD, distances
+from .sketch import sketch_of
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -35,6 +36,12 @@ FOLDS = 4
 
 FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
+
+GROWN_ROWS = 2**12
+"""Rows that a network grows on, at most, each on others; it is solved and judged on all."""
+
+LOOKED_ROWS = 2**13
+"""Rows that are looked at round after round; where there are more, all are judged at the end."""
 
 KEPT_IN_MEMORY = 2**21
 """Hidden values of one network (rows times nodes) up to which they are computed only once."""
@@ -139,6 +146,47 @@ class Committee:
         evidence = centred(self.problem, evidence)
         return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
 
+    def widened(self, problem: Problem, networks: Sequence[Network]) -> Committee:
+        """Return a committee of networks that grew on some rows, for all of them.
+
+        Parameters
+        ----------
+        problem : Problem
+            All rows.
+        networks : sequence of Network
+            The networks of a round.
+
+        Returns
+        -------
+        Committee
+            It grows no more. A row's fold is a function of its inputs, so none is judged by a
+            network that grew on it here either.
+        """
+        nodes = [network.layers[0].beside(problem.X) for network in networks]
+        path = np.zeros((0, 3))
+        layers = [Grown(each, path, outputs_of(problem, each)) for each in nodes]
+        kept_from = _folds_of(0, len(networks))
+        return Committee(problem, self.recipe, {}, (), self.each, self.watch, layers, kept_from)
+
+    def evidence_of(self, networks: Sequence[Network]) -> Column:
+        """Return how far rows are from what solved networks say, and set the doubt by these.
+
+        Parameters
+        ----------
+        networks : sequence of Network
+            Solved on a few of the rows.
+
+        Returns
+        -------
+        column of shape (n_rows, n_outputs)
+            Residuals less their median.
+        """
+        problem = self.problem
+        one = partial(_error_of, problem)
+        errors = list(self.each(one, networks))
+        self.doubt = disagreement(problem, errors)
+        return centred(problem, _mean_left_out(problem, self.folds, errors, self.kept_from))
+
     def left_out_errors(self, problem: Problem, n_nodes: int) -> Column:
         """Return how far networks made for other targets err on rows that they have not seen.
 
@@ -179,6 +227,11 @@ class Committee:
 
     def _solved(self, weighted: Problem, layers: Sequence[Grown]) -> list[Tuned]:
         return list(self.each(partial(_tuned, weighted, self.problem.weight), layers))
+
+
+def _error_of(problem: Problem, network: Network) -> Column:
+    width = 2 * network.layers[0].n_units
+    return problem.rows.map(lambda x, t: t - network.output(x), problem.X, problem.y, width=width)
 
 
 def _folds_of(start: int, count: int) -> list[int]:
@@ -267,24 +320,74 @@ def _grown_without(
     fold: int,
     recipe: Recipe,
 ) -> Grown:
-    """Return nodes grown on the rows of all other folds."""
+    """Return nodes grown on the rows of all other folds, or on some of them."""
+    few, fold_of = _growing_rows(problem, folds, recipe)
 
     def others(w: Array, f: Array) -> Array:
         return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
 
-    weight = problem.rows.map(others, problem.weight, folds)
-    seen = replace(problem, weight=weight)
-    kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
-    sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
+    weight = few.rows.map(others, few.weight, fold_of)
+    seen = replace(few, weight=weight)
+    kept = replace(few, weight=few.rows.map(lambda w, s: w - s, few.weight, weight))
+    sizes = [subset.total_weight() * few.y.shape[1] for subset in (seen, kept)]
     path = []
     for state in watched(grow(seen, recipe), watch):
         energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
-    columns = None
-    if problem.rows.n_rows * len(state.nodes) <= KEPT_IN_MEMORY:
-        columns = problem.rows.map(state.nodes.hidden, problem.X, width=2 * len(state.nodes))
-    return Grown(state.nodes, np.array(path) ** (1.0, 0.5, 0.5), columns)
+    nodes = state.nodes.by_units()
+    if few is not problem:
+        nodes = nodes.on_host().beside(problem.X)
+    return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), outputs_of(problem, nodes))
+
+
+def outputs_of(problem: Problem, nodes: Nodes) -> Column | None:
+    """Return the nodes' values on all rows, where there is room for them."""
+    if problem.rows.n_rows * len(nodes) > KEPT_IN_MEMORY:
+        return None
+    return problem.rows.map(nodes.hidden, problem.X, width=2 * nodes.n_units)
+
+
+def _growing_rows(problem: Problem, folds: Column, recipe: Recipe) -> tuple[Problem, Column]:
+    """Return the rows that a network grows on, and their folds: some, on the host, if many."""
+    n_rows = problem.rows.n_rows
+    if n_rows <= GROWN_ROWS:
+        return problem, folds
+    rng = np.random.default_rng((recipe.draw.seed, recipe.round, 2))
+    few, columns = some_rows(problem, GROWN_ROWS, folds, shift=int(rng.integers(n_rows)))
+    return few, columns[0]
+
+
+def some_rows(
+    problem: Problem, count: int, *columns: Column, shift: int = 0
+) -> tuple[Problem, Totals]:
+    """Return `count` of the rows, spread over all, as a problem on the host.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    count : int
+        How many are wanted.
+    *columns : columns
+        What is wanted of these rows beside the problem's own columns.
+    shift : int
+        Another number, other rows.
+
+    Returns
+    -------
+    few : Problem
+        In float64: some thousand rows are grown on faster by a processor than by a device that
+        waits for each small step.
+    columns : tuple of arrays
+        The other columns of these rows.
+    """
+    n_rows = problem.rows.n_rows
+    numbers = (spread(n_rows, count) + shift) % n_rows
+    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight, *columns)
+    X, y, weight, *others = (to_host64(column) for column in taken)
+    rows = LocalRows(count)
+    return Problem(rows, X, y, weight, sketch_of(rows, X)), tuple(others)
 
 
 def growth_path(paths: Sequence[HostArray]) -> HostArray:

@@ -20,12 +20,11 @@ from typing import Literal
 import numpy as np
 
 from .arrays import Array, HostArray, eps, like, namespace
-from .nodes import Nodes
+from .nodes import AtHand, Nodes, like_index
 from .proposals import Draw, Experience
 from .race import Track, least_remainder, track_of
 from .rows import Column, Rows
 from .search import (
-    chosen_block,
     chosen_in_turn,
     error_shares,
     gains,
@@ -39,6 +38,9 @@ from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, wind
 
 Coarse = tuple[Rows, Column, Column, Column]
 """Rows to rank candidates by: where they live, inputs, residuals, weights."""
+
+OUTPUTS_AT_HAND = 2**18
+"""Outputs of candidates (rows times units) up to which they are computed once and kept."""
 
 WORTH = 0.05
 """Share of the gain of a raced block's first node that the others must have at their turn."""
@@ -117,6 +119,9 @@ class Recipe:
         the first that has an admissible candidate is used.
     contractions : tuple of float
         Values of r, the most demanding first.
+    worth : float or None
+        Share of the gain of a block's first node that the others must have at their turn, at
+        whatever r admits them. None: all nodes of a block are admissible at the same r.
     ridge : float
         Penalty on squared output weights for each unit of total weight.
     tolerance : float
@@ -137,6 +142,7 @@ class Recipe:
     shortlist: int | None = None
     pooled: bool = True
     contractions: tuple[float, ...] = CONTRACTIONS
+    worth: float | None = None
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
@@ -350,12 +356,15 @@ class Choice:
         The r at which they are admissible.
     overlaps, squares : arrays or None
         What `appended` would ask of the rows first, where it is known already.
+    columns : column of shape (n_rows, n_nodes) or None
+        Their outputs, where these are at hand.
     """
 
     nodes: Nodes
     contraction: float = float("nan")
     overlaps: HostArray | None = None
     squares: HostArray | None = None
+    columns: Column | None = None
 
     def first(self, count: int) -> Choice:
         """Return the choice of the first few of these nodes."""
@@ -364,6 +373,7 @@ class Choice:
             self.contraction,
             None if self.overlaps is None else self.overlaps[:, :count],
             None if self.squares is None else self.squares[:count],
+            None,
         )
 
 
@@ -416,7 +426,8 @@ def _chosen(
     elif recipe.shortlist is not None and recipe.shortlist < len(pool):
         # Bounds may all be too small where the exact decrease is not.
         gain = _coarse_gains(coarse, pool).sum(axis=0)
-        pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
+        # In the pool's order, in which nodes of several units are neighbours.
+        pool = pool.take(np.sort(np.argsort(-gain, kind="stable")[: recipe.shortlist]))
     elif size > 1 and len(pool) > 8 * size:
         # Inner products between all candidates would take most of the time.
         sums, _ = pool_sums_exact(
@@ -424,18 +435,45 @@ def _chosen(
         )
         gain = gains(sums).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: 8 * size])
+    outputs, at_hand = _outputs(problem, pool)
     sums, gram = pool_sums_exact(
-        rows, X, e, weight, pool, *_basis(problem, state.fit), between=size > 1
+        rows, outputs, e, weight, at_hand, *_basis(problem, state.fit), between=size > 1
     )
     gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
     found = ranked(gain, state.energy, recipe.contractions, n_nodes)
     if found is None:
         return None
-    taken = chosen_block(sums, gram, state.energy, found[1], n_nodes, size, exact=recipe.exact)
+    # A block is filled at whatever r it takes, as far as its nodes are worth it.
+    left = (
+        (found[1],)
+        if recipe.worth is None
+        else tuple(r for r in recipe.contractions if r >= found[1])
+    )
+    taken, contraction = chosen_in_turn(
+        sums,
+        gram,
+        state.energy,
+        left,
+        n_nodes,
+        size,
+        exact=recipe.exact,
+        worth=recipe.worth or 0.0,
+    )
     if not taken:
         return None
     known = sums.take(np.array(taken))
-    return Choice(pool.take(taken), found[1], known.overlaps, known.squares)
+    columns = None
+    if isinstance(at_hand, AtHand):
+        columns = rows.map(lambda h: namespace(h).take(h, like_index(taken, h), axis=1), outputs)
+    return Choice(pool.take(taken), contraction, known.overlaps, known.squares, columns)
+
+
+def _outputs(problem: Problem, pool: Nodes) -> tuple[Column, Nodes | AtHand]:
+    """Return the candidates' outputs where rows are few, else the inputs to make them of."""
+    if problem.rows.n_rows * pool.n_units > OUTPUTS_AT_HAND:
+        return problem.X, pool
+    columns = problem.rows.map(pool.hidden, problem.X, width=pool.n_units)
+    return columns, AtHand(len(pool))
 
 
 def _ranked_by(problem: Problem, state: State) -> Coarse:
@@ -496,6 +534,8 @@ def _extended(problem: Problem, recipe: Recipe, state: State, choice: Choice) ->
     nodes = choice.nodes
     if isinstance(fit, Orthogonal):
         known = {"overlaps": choice.overlaps, "squares": choice.squares}
+        if choice.columns is not None:
+            return appended(rows, choice.columns, weight, fit, AtHand(len(nodes)), **known)
         return appended(rows, X, weight, fit, nodes, **known)
     assert isinstance(fit, Fixed)
     if recipe.solve == "newest":

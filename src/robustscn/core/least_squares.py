@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, HostArray, eps, like, namespace, triangle_of
-from .rows import Column, Rows, Totals
+from .rows import Column, Rows, Totals, spread
+
+CHOOSING_ROWS = 2**13
+"""Rows whose leave-one-out errors choose a ridge, at most."""
 
 
 def leave_one_out(residuals: Array, leverage: Array, sample_weight: Array) -> Array:
@@ -242,27 +245,27 @@ def ridge_by_leave_one_out(
         The constant is not penalised. Rows that the weights reject have no say in the choice.
     """
 
-    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
-
-    hidden_mean, target_mean, total = rows.reduce(means, X, y, weight, width=width)
-    hidden_mean, target_mean = hidden_mean[0] / total, target_mean[0] / total
-
-    def centred(x: Array) -> Array:
-        h = hidden(x)
-        return h - like(hidden_mean, h)
-
     def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
         xp = namespace(x)
         # Squaring the condition number does no harm in float64: of nodes that are bounded by
         # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
         # that ridge.
-        h, t, w = (xp.astype(part, xp.float64) for part in (centred(x), t, w))
+        h, t, w = (xp.astype(part, xp.float64) for part in (hidden(x), t, w))
         weighted = (h * w[:, None]).T
-        return weighted @ h, weighted @ t
+        return weighted @ h, weighted @ t, xp.sum(weighted, axis=1), w[None, :] @ t, xp.sum(w)
+
+    gram, moments, hidden_mean, target_mean, total = rows.reduce(
+        products, X, y, weight, width=2 * width
+    )
+    hidden_mean, target_mean = hidden_mean / total, target_mean[0] / total
+    gram = gram - total * np.outer(hidden_mean, hidden_mean)
+    moments = moments - total * np.outer(hidden_mean, target_mean)
+
+    def centred(x: Array) -> Array:
+        h = hidden(x)
+        return h - like(hidden_mean, h)
 
     targets = rows.map(lambda t: t - like(target_mean, t), y)
-    gram, moments = rows.reduce(products, X, targets, weight, width=2 * width)
     squares, axes = np.linalg.eigh(gram)
     # A column for each ridge: what multiplies a row's coordinates on the axes.
     divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
@@ -295,9 +298,11 @@ def ridge_by_leave_one_out(
         e = left_out(x, t, w, own, slice(None))
         return (w[None, :] @ namespace(e).sum(e * e, axis=2),)
 
-    (error,) = rows.reduce(
-        errors, source, targets, weight, sample_weight, width=3 * width + 3 * n_ridges
-    )
+    # A ridge is one number: some thousand rows choose it as well as a million.
+    few, columns = rows, (source, targets, weight, sample_weight)
+    if rows.n_rows > CHOOSING_ROWS:
+        few, columns = rows.some(spread(rows.n_rows, CHOOSING_ROWS), *columns)
+    (error,) = few.reduce(errors, *columns, width=3 * width + 3 * n_ridges)
     best = int(np.argmin(error[0]))
     weights = axes @ (divided[:, best, None] * coordinates)
     constant = target_mean - hidden_mean @ weights

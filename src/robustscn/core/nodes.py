@@ -150,6 +150,15 @@ class Nodes:
             nonempty(factors),
         )
 
+    def by_units(self) -> Nodes:
+        """Return the nodes with few units first: those with more are neighbours then."""
+        if not self.factors:
+            return self
+        count = np.ones(len(self), int)
+        for members in self.factors:
+            count[list(members)] += 1
+        return self.take(np.argsort(count, kind="stable"))
+
     def _members(self, level: int) -> tuple[int, ...]:
         return self.factors[level] if level < len(self.factors) else ()
 
@@ -160,10 +169,37 @@ class Nodes:
         return [slice(stop - size, stop) for stop, size in zip(stops, sizes, strict=True)]
 
 
+@dataclass(frozen=True)
+class AtHand:
+    """Nodes whose outputs have been computed: what they are asked for is what they are given.
+
+    Parameters
+    ----------
+    count : int
+        How many they are.
+    """
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def n_units(self) -> int:
+        """Number of columns that a row has in memory."""
+        return self.count
+
+    def hidden(self, columns: Array) -> Array:
+        """Return the outputs, which take the place of the inputs."""
+        return columns
+
+
 def _multiplied(hidden: Array, members: tuple[int, ...], units: Array) -> Array:
     """Return the hidden columns with those of some nodes multiplied by a unit more."""
     if is_numpy_array(hidden) and hidden.flags.writeable:
-        hidden[:, list(members)] *= units
+        first, last = members[0], members[-1] + 1
+        # Neighbours, as in `by_units`, are multiplied several times faster than scattered ones.
+        hidden[:, slice(first, last) if last - first == len(members) else list(members)] *= units
         return hidden
     # The standard knows no writing to chosen columns: the others are multiplied by one.
     xp = namespace(hidden)

@@ -221,7 +221,7 @@ class Draw:
         if n_varied:
             assert experience is not None
             pool = pool.joined(self._variations(rng, n_varied, experience.chosen))
-        return pool
+        return pool.by_units()
 
     def _boxes(
         self, rng: np.random.Generator, n: int, steepest: float, inputs: HostArray | None

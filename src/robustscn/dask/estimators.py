@@ -289,7 +289,7 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
 
     Parameters
     ----------
-    n_networks : int, default=12
+    n_networks : int, default=8
         Networks of which the median predicts.
     max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
@@ -367,7 +367,7 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 12,
+        n_networks: int = 8,
         max_nodes: int = 200,
         n_rounds: int = 10,
         second_look: bool = True,

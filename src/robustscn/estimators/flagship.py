@@ -23,6 +23,7 @@ from ..core.arrays import Array, like, middle, namespace
 from ..core.committee import (
     FEW_ROWS,
     FIRST_TRUSTED_ROUND,
+    LOOKED_ROWS,
     Committee,
     batch_sizes,
     count_rows,
@@ -30,12 +31,13 @@ from ..core.committee import (
     mean_sizes,
     narrowing,
     not_gross,
+    some_rows,
 )
 from ..core.growth import Problem, Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
 from ..core.nodes import Network
 from ..core.proposals import Draw, Experience
-from ..core.rounds import Round, reweight
+from ..core.rounds import Round, doubted, renewed_weight, reweight
 from ..core.rows import Column, LocalRows
 from ..core.second_look import ROUNDS, SETTLED, second_look
 from ..core.weighting import Weighting, named
@@ -52,7 +54,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     Parameters
     ----------
-    n_networks : int, default=12
+    n_networks : int, default=8
         Networks of which the median predicts.
     max_nodes : int, default=200
         Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
@@ -127,7 +129,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 12,
+        n_networks: int = 8,
         max_nodes: int = 200,
         n_rounds: int = 10,
         second_look: bool = True,
@@ -180,19 +182,25 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         if isinstance(problem.rows, LocalRows) and not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
         watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
+        looked_at = problem
+        if problem.rows.n_rows > LOOKED_ROWS:
+            looked_at, _ = some_rows(problem, LOOKED_ROWS)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
             each = pool.map if workers > 1 else map
-            committee = self._committee(problem, each, watch)
-            rounds = list(self._rounds(training, scaling, problem, committee, watch))
-        losses = mean_sizes(problem, [round_.evidence for round_ in rounds])
-        errors, compared = losses, _complete(rounds)
-        if validation is not None:
-            errors = [_validation_error(validation, scaling, each.model) for each in rounds]
-        if validation is not None or watch.ended:
-            # Other rows do not favour more networks, and what was cut short is not complete.
-            compared = list(range(len(rounds)))
-        best = min(compared, key=lambda number: errors[number])
-        self._keep_round(training, scaling, rounds[best])
+            committee = self._committee(looked_at, each, watch)
+            rounds = list(self._rounds(training, scaling, looked_at, committee, watch))
+            losses = mean_sizes(looked_at, [round_.evidence for round_ in rounds])
+            errors, compared = losses, _complete(rounds)
+            if validation is not None:
+                errors = [_validation_error(validation, scaling, each.model) for each in rounds]
+            if validation is not None or watch.ended:
+                # Other rows do not favour more networks, and what was cut short is not complete.
+                compared = list(range(len(rounds)))
+            best = min(compared, key=lambda number: errors[number])
+            kept = rounds[best]
+            if looked_at is not problem:
+                kept = self._judged_on_all(training, problem, committee, kept)
+        self._keep_round(training, scaling, kept)
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
         nodes, training_error, left_out_error = growth_path(committee.paths_by_round[best]).T
@@ -209,6 +217,34 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             self.stop_reason_ += f"; {Stop.CALLER.value}"
         watch.end()
         return self
+
+    def _judged_on_all(
+        self,
+        training: Training,
+        problem: Problem,
+        committee: Committee,
+        kept: Round[tuple[Network, ...]],
+    ) -> Round[tuple[Network, ...]]:
+        """Return the kept round with its networks solved on all rows and all rows judged."""
+        weighting = named("mixture" if self.weighting == "auto" else self.weighting)
+        least = kept.least_scale
+        assert least is not None
+        everyone = committee.widened(problem, kept.model)
+        evidence = everyone.evidence_of(kept.model)
+        judged = doubted(problem.rows, evidence, everyone.doubt, problem.weight, least)
+        first = renewed_weight(problem.rows, judged, problem.weight, weighting, least)
+        (final,) = reweight(
+            problem.rows,
+            problem.weight,
+            everyone.build,
+            weighting,
+            n_rounds=1,
+            start=first,
+            negligible=training.negligible(1e-6),
+            least_scale=lambda _number, _evidence: least,
+            doubt=lambda _number: everyone.doubt,
+        )
+        return final
 
     def _rounds(
         self,
@@ -283,6 +319,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             block=10,
             exact=True,
             shortlist=40,
+            worth=0.1,
             ridge=1e-6,
             experience=Experience(np.zeros(n_features)),
         )
