@@ -189,8 +189,8 @@ def test_appended_columns_and_exact_sums(data):
         assert a.dtype == np.float64
         data.same(a, b, row_array=False)
     data.same(
-        leave_one_out(found.residuals, found.leverage, data.placed[2]),
-        leave_one_out(expected.residuals, expected.leverage, data.host[2]),
+        leave_one_out(found.residuals, found.leverage),
+        leave_one_out(expected.residuals, expected.leverage),
     )
 
 
@@ -219,9 +219,9 @@ def test_ridge_by_leave_one_out(data):
     nodes, ridges = data.pool(6), np.array([1e-4, 1e-2, 1.0])
     (X, y, weight), (host_X, host_y, host_weight) = data.placed, data.host
     placed = nodes.beside(X).hidden
-    found = ridge_by_leave_one_out(data.rows, X, y, weight, weight, placed, 6, ridges)
+    found = ridge_by_leave_one_out(data.rows, X, y, weight, placed, 6, ridges)
     expected = ridge_by_leave_one_out(
-        data.rows, host_X, host_y, host_weight, host_weight, nodes.hidden, 6, ridges
+        data.rows, host_X, host_y, host_weight, nodes.hidden, 6, ridges
     )
     assert found.ridge == expected.ridge
     data.same(found.left_out, expected.left_out)

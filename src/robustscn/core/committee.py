@@ -19,10 +19,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 
 from .arrays import Array, HostArray, like, middle, namespace, to_host64
 from .growth import Problem, Recipe, Watcher, grow, watched
-from .least_squares import Tuned, ridge_by_leave_one_out
+from .least_squares import Tuned, Twins, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .rows import Column, LocalRows, Totals, quantile, spread
 from .scale import NORMAL_MAD, distances
@@ -37,11 +38,12 @@ FOLDS = 4
 FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
 
-GROWN_ROWS = 2**12
-"""Rows that a network grows on, at most, each on others; it is solved and judged on all."""
+SAME = 1e-6
+"""Share of their ranges by which inputs of rows may differ that count as equal."""
 
-LOOKED_ROWS = 2**13
-"""Rows that are looked at round after round; where there are more, all are judged at the end."""
+LOOKED_ROWS = 2**12
+"""Rows that networks grow on and that are looked at round after round; where there are more, all
+are solved for and judged at the end. On 20,000 rows twice as many gained nothing."""
 
 KEPT_IN_MEMORY = 2**21
 """Hidden values of one network (rows times nodes) up to which they are computed only once."""
@@ -113,7 +115,8 @@ class Committee:
     doubt: Column = None
 
     def __post_init__(self) -> None:
-        self.folds = fold_of_rows(self.problem, self.recipe.draw.seed)
+        self.twins, count = twins_of(self.problem)
+        self.folds = fold_of_rows(self.problem, self.recipe.draw.seed, count)
 
     def build(self, number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
         """Grow networks where due, solve all under the weights, and judge the rows.
@@ -144,7 +147,10 @@ class Committee:
         self.doubt = disagreement(self.problem, left_out)
         evidence = _mean_left_out(self.problem, self.folds, left_out, self.kept_from)
         evidence = centred(self.problem, evidence)
-        return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
+        networks = _networks(
+            self.problem, [layer.nodes for layer in self.layers], tuned, linked=self.recipe.linked
+        )
+        return networks, evidence
 
     def widened(self, problem: Problem, networks: Sequence[Network]) -> Committee:
         """Return a committee of networks that grew on some rows, for all of them.
@@ -164,7 +170,10 @@ class Committee:
         """
         nodes = [network.layers[0].beside(problem.X) for network in networks]
         path = np.zeros((0, 3))
-        layers = [Grown(each, path, outputs_of(problem, each)) for each in nodes]
+        layers = [
+            Grown(each, path, outputs_of(problem, each, linked=self.recipe.linked))
+            for each in nodes
+        ]
         kept_from = _folds_of(0, len(networks))
         return Committee(problem, self.recipe, {}, (), self.each, self.watch, layers, kept_from)
 
@@ -226,7 +235,7 @@ class Committee:
         return list(self.each(grown, folds, recipes))
 
     def _solved(self, weighted: Problem, layers: Sequence[Grown]) -> list[Tuned]:
-        return list(self.each(partial(_tuned, weighted, self.problem.weight), layers))
+        return list(self.each(partial(_tuned, weighted, self.twins, self.recipe.linked), layers))
 
 
 def _error_of(problem: Problem, network: Network) -> Column:
@@ -238,14 +247,35 @@ def _folds_of(start: int, count: int) -> list[int]:
     return [k % FOLDS for k in range(start, start + count)]
 
 
-def count_rows(problem: Problem) -> int:
-    """Return the number of rows, a weight of k counted k times and one below one as a row."""
+def twins_of(problem: Problem) -> tuple[Twins | None, int]:
+    """Return which rows have equal inputs, and how many different rows there are.
 
-    def count(w: Array) -> Totals:
-        xp = namespace(w)
-        return (xp.sum(xp.where(w > 0, xp.clip(w, 1.0, None), xp.zeros_like(w))),)
+    Parameters
+    ----------
+    problem : Problem
+        Scaled rows.
 
-    return int(problem.rows.reduce(count, problem.weight)[0])
+    Returns
+    -------
+    twins : Twins or None
+        None where all are different, or are too many or too far away to be compared.
+    count : int
+        Different inputs among the rows that have weight, or among `LOOKED_ROWS` of them. A
+        weight of two or a row repeated makes no difference here.
+    """
+    few = problem
+    if not isinstance(problem.rows, LocalRows) or problem.rows.n_rows > LOOKED_ROWS:
+        few = some_rows(problem, min(problem.rows.n_rows, LOOKED_ROWS))
+    digits = np.round(to_host64(few.X) / SAME)
+    _, group = np.unique(digits, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    count = len(np.unique(group[to_host64(few.weight) > 0]))
+    n_groups = int(group.max()) + 1
+    if few is not problem or n_groups == len(group):
+        return None, count
+    xp = namespace(problem.X)
+    column = xp.asarray(group, dtype=xp.int64, device=device(problem.X))
+    return Twins(column, n_groups), count
 
 
 def not_gross(problem: Problem) -> Column:
@@ -265,7 +295,7 @@ def not_gross(problem: Problem) -> Column:
     )
 
 
-def fold_of_rows(problem: Problem, seed: int) -> Column:
+def fold_of_rows(problem: Problem, seed: int, n_different: int) -> Column:
     """Return each row's fold, a function of its inputs: copies of a row stay together.
 
     Where rows are few, or their distinct inputs so few that a fold would hold nearly half of
@@ -286,7 +316,7 @@ def fold_of_rows(problem: Problem, seed: int) -> Column:
 
     folds = problem.rows.map(fold, problem.X)
     (mass,) = problem.rows.reduce(masses, folds, problem.weight)
-    if mass.max() > 0.45 * mass.sum() or count_rows(problem) < FEW_ROWS:
+    if mass.max() > 0.45 * mass.sum() or n_different < FEW_ROWS:
         return problem.rows.map(lambda f: namespace(f).full_like(f, -1.0), folds)
     return folds
 
@@ -320,74 +350,50 @@ def _grown_without(
     fold: int,
     recipe: Recipe,
 ) -> Grown:
-    """Return nodes grown on the rows of all other folds, or on some of them."""
-    few, fold_of = _growing_rows(problem, folds, recipe)
+    """Return nodes grown on the rows of all other folds."""
 
     def others(w: Array, f: Array) -> Array:
         return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
 
-    weight = few.rows.map(others, few.weight, fold_of)
-    seen = replace(few, weight=weight)
-    kept = replace(few, weight=few.rows.map(lambda w, s: w - s, few.weight, weight))
-    sizes = [subset.total_weight() * few.y.shape[1] for subset in (seen, kept)]
+    weight = problem.rows.map(others, problem.weight, folds)
+    seen = replace(problem, weight=weight)
+    kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
+    sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
     path = []
     for state in watched(grow(seen, recipe), watch):
         energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
     nodes = state.nodes.by_units()
-    if few is not problem:
-        nodes = nodes.on_host().beside(problem.X)
-    return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), outputs_of(problem, nodes))
+    columns = outputs_of(problem, nodes, linked=recipe.linked)
+    return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), columns)
 
 
-def outputs_of(problem: Problem, nodes: Nodes) -> Column | None:
-    """Return the nodes' values on all rows, where there is room for them."""
-    if problem.rows.n_rows * len(nodes) > KEPT_IN_MEMORY:
+def outputs_of(problem: Problem, nodes: Nodes, *, linked: bool) -> Column | None:
+    """Return the values of all that is weighed, for all rows, where there is room for them."""
+    if problem.rows.n_rows * (len(nodes) + linked * problem.X.shape[1]) > KEPT_IN_MEMORY:
         return None
-    return problem.rows.map(nodes.hidden, problem.X, width=2 * nodes.n_units)
+    hidden = partial(_weighed, nodes, linked=linked)
+    return problem.rows.map(hidden, problem.X, width=2 * nodes.n_units)
 
 
-def _growing_rows(problem: Problem, folds: Column, recipe: Recipe) -> tuple[Problem, Column]:
-    """Return the rows that a network grows on, and their folds: some, on the host, if many."""
-    n_rows = problem.rows.n_rows
-    if n_rows <= GROWN_ROWS:
-        return problem, folds
-    rng = np.random.default_rng((recipe.draw.seed, recipe.round, 2))
-    few, columns = some_rows(problem, GROWN_ROWS, folds, shift=int(rng.integers(n_rows)))
-    return few, columns[0]
+def _weighed(nodes: Nodes, X: Array, *, linked: bool) -> Array:
+    """Return the columns that output weights are for: nodes and, where linked, inputs."""
+    hidden = nodes.hidden(X)
+    return namespace(X).concat([hidden, X], axis=1) if linked else hidden
 
 
-def some_rows(
-    problem: Problem, count: int, *columns: Column, shift: int = 0
-) -> tuple[Problem, Totals]:
+def some_rows(problem: Problem, count: int) -> Problem:
     """Return `count` of the rows, spread over all, as a problem on the host.
 
-    Parameters
-    ----------
-    problem : Problem
-        All rows.
-    count : int
-        How many are wanted.
-    *columns : columns
-        What is wanted of these rows beside the problem's own columns.
-    shift : int
-        Another number, other rows.
-
-    Returns
-    -------
-    few : Problem
-        In float64: some thousand rows are grown on faster by a processor than by a device that
-        waits for each small step.
-    columns : tuple of arrays
-        The other columns of these rows.
+    In float64: some thousand rows are looked at faster by a processor than by a device that waits
+    for each small step.
     """
-    n_rows = problem.rows.n_rows
-    numbers = (spread(n_rows, count) + shift) % n_rows
-    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight, *columns)
-    X, y, weight, *others = (to_host64(column) for column in taken)
+    numbers = spread(problem.rows.n_rows, count)
+    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
+    X, y, weight = (to_host64(column) for column in taken)
     rows = LocalRows(count)
-    return Problem(rows, X, y, weight, sketch_of(rows, X)), tuple(others)
+    return Problem(rows, X, y, weight, sketch_of(rows, X))
 
 
 def growth_path(paths: Sequence[HostArray]) -> HostArray:
@@ -399,28 +405,29 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
     return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
-def _tuned(problem: Problem, sample_weight: Column, layer: Grown) -> Tuned:
+def _tuned(problem: Problem, twins: Twins | None, linked: bool, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
+    hidden = partial(_weighed, layer.nodes, linked=linked)
     return ridge_by_leave_one_out(
         problem.rows,
         layer.columns if in_memory else problem.X,
         problem.y,
         problem.weight,
-        sample_weight,
-        (lambda columns: columns) if in_memory else layer.nodes.hidden,
-        len(layer.nodes),
+        (lambda columns: columns) if in_memory else hidden,
+        len(layer.nodes) + linked * problem.X.shape[1],
         RIDGES,
+        twins=twins,
         in_memory=in_memory,
     )
 
 
 def _networks(
-    problem: Problem, layers: Sequence[Nodes], tuned: Sequence[Tuned]
+    problem: Problem, layers: Sequence[Nodes], tuned: Sequence[Tuned], *, linked: bool
 ) -> tuple[Network, ...]:
     n_features = problem.X.shape[1]
-    one = pass_through(n_features, inputs=False, constant=True, reference=problem.X)
+    rest = pass_through(n_features, inputs=linked, constant=True, reference=problem.X)
     return tuple(
-        network((nodes, one), fit.output_weights) for nodes, fit in zip(layers, tuned, strict=True)
+        network((nodes, rest), fit.output_weights) for nodes, fit in zip(layers, tuned, strict=True)
     )
 
 

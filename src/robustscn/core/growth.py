@@ -122,6 +122,8 @@ class Recipe:
     worth : float or None
         Share of the gain of a block's first node that the others must have at their turn, at
         whatever r admits them. None: all nodes of a block are admissible at the same r.
+    linked : bool
+        Whether a linear fit comes first, so that nodes are for what it leaves; SC-III only.
     ridge : float
         Penalty on squared output weights for each unit of total weight.
     tolerance : float
@@ -143,6 +145,7 @@ class Recipe:
     pooled: bool = True
     contractions: tuple[float, ...] = CONTRACTIONS
     worth: float | None = None
+    linked: bool = False
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
@@ -197,11 +200,12 @@ def empty(problem: Problem, recipe: Recipe) -> State:
         recipe.draw.activation,
     )
     ridge = recipe.ridge * problem.total_weight()
-    fit: Fit = (
-        no_nodes(problem.rows, y, capacity=recipe.max_nodes, ridge=ridge)
-        if recipe.solve == "all"
-        else Fixed(np.zeros((0, y.shape[1])), y)
-    )
+    fit: Fit = Fixed(np.zeros((0, y.shape[1])), y)
+    if recipe.solve == "all":
+        capacity = recipe.max_nodes + recipe.linked * problem.X.shape[1]
+        fit = no_nodes(problem.rows, y, capacity=capacity, ridge=ridge)
+        if recipe.linked:
+            fit = _linked(problem, fit)
     track = None
     if recipe.block > 1:
         track = track_of(
@@ -214,7 +218,17 @@ def empty(problem: Problem, recipe: Recipe) -> State:
             ridge=recipe.ridge,
             exact=recipe.exact,
         )
-    return State(nodes, fit, problem.energy(y), track=track, experience=recipe.experience)
+    energy = problem.energy(fit.residuals)
+    return State(nodes, fit, energy, track=track, experience=recipe.experience)
+
+
+def _linked(problem: Problem, fit: Orthogonal) -> Orthogonal:
+    """Return the fit with the inputs themselves as columns, as far as they are independent."""
+    rows, weight = problem.rows, problem.weight
+    for j in range(problem.X.shape[1]):
+        column = rows.map(lambda x, j=j: x[:, j : j + 1], problem.X)
+        fit = appended(rows, column, weight, fit, AtHand(1)) or fit
+    return fit
 
 
 def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:

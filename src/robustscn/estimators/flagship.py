@@ -26,12 +26,12 @@ from ..core.committee import (
     LOOKED_ROWS,
     Committee,
     batch_sizes,
-    count_rows,
     growth_path,
     mean_sizes,
     narrowing,
     not_gross,
     some_rows,
+    twins_of,
 )
 from ..core.growth import Problem, Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
@@ -184,7 +184,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
         looked_at = problem
         if problem.rows.n_rows > LOOKED_ROWS:
-            looked_at, _ = some_rows(problem, LOOKED_ROWS)
+            looked_at = some_rows(problem, LOOKED_ROWS)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
             each = pool.map if workers > 1 else map
             committee = self._committee(looked_at, each, watch)
@@ -304,6 +304,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     def _committee(self, problem: Problem, each: Callable[..., Any], watch: Watch) -> Committee:
         n_features = problem.X.shape[1]
+        _, n_different = twins_of(problem)
         recipe = Recipe(
             Draw(
                 self._seed(),
@@ -315,11 +316,12 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                 sparse=True,
                 boxes=self.activation == "logistic",
             ),
-            max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, count_rows(problem) // 2)),
+            max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, n_different // 2)),
             block=10,
             exact=True,
             shortlist=40,
             worth=0.1,
+            linked=True,
             ridge=1e-6,
             experience=Experience(np.zeros(n_features)),
         )
@@ -332,7 +334,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     ) -> None:
         for name, value in self._fitted(training, scaling, kept.model).items():
             setattr(self, name, value)
-        self.n_nodes_ = sum(n.output_weights.shape[0] - 1 for n in self._networks)
+        self.n_nodes_ = sum(len(network.layers[0]) for network in self._networks)
         self._keep_weights(training, kept)
 
     @staticmethod

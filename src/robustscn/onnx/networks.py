@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import HostArray
-from ..core.inputs import Scaling
+from ..core.inputs import BEYOND, Scaling
 from ..core.nodes import Network, Nodes
 from .graph import CannotExport, Graph
 
@@ -63,6 +63,7 @@ def scaled_inputs(graph: Graph, scaling: Scaling, x: str) -> str:
     """Return the inputs scaled linearly and by rank, side by side; see `Scaling.inputs`."""
     linear = graph.add("Sub", x, graph.constant(scaling.low))
     linear = graph.add("Div", linear, graph.constant(scaling.width))
+    linear = graph.add("Clip", linear, graph.constant(-BEYOND), graph.constant(1.0 + BEYOND))
     if not scaling.ranked:
         return linear
     return graph.add("Concat", linear, ranked_inputs(graph, scaling, x), axis=1)
