@@ -48,6 +48,10 @@ are solved for and judged at the end. On 20,000 rows twice as many gained nothin
 KEPT_IN_MEMORY = 2**21
 """Hidden values of one network (rows times nodes) up to which they are computed only once."""
 
+PATIENCE = 60
+"""Nodes that a network grows on after the rows kept from it were met best: what they cost is left
+to the ridge, and more of them only cost time."""
+
 DOUBT = 0.5
 """Share of the networks' disagreement that counts as doubt: as much as the mean of four has."""
 
@@ -147,9 +151,7 @@ class Committee:
         self.doubt = disagreement(self.problem, left_out)
         evidence = _mean_left_out(self.problem, self.folds, left_out, self.kept_from)
         evidence = centred(self.problem, evidence)
-        networks = _networks(
-            self.problem, [layer.nodes for layer in self.layers], tuned, linked=self.recipe.linked
-        )
+        networks = _networks(self.problem, [layer.nodes for layer in self.layers], tuned)
         return networks, evidence
 
     def widened(self, problem: Problem, networks: Sequence[Network]) -> Committee:
@@ -170,10 +172,7 @@ class Committee:
         """
         nodes = [network.layers[0].beside(problem.X) for network in networks]
         path = np.zeros((0, 3))
-        layers = [
-            Grown(each, path, outputs_of(problem, each, linked=self.recipe.linked))
-            for each in nodes
-        ]
+        layers = [Grown(each, path, outputs_of(problem, each)) for each in nodes]
         kept_from = _folds_of(0, len(networks))
         return Committee(problem, self.recipe, {}, (), self.each, self.watch, layers, kept_from)
 
@@ -235,7 +234,7 @@ class Committee:
         return list(self.each(grown, folds, recipes))
 
     def _solved(self, weighted: Problem, layers: Sequence[Grown]) -> list[Tuned]:
-        return list(self.each(partial(_tuned, weighted, self.twins, self.recipe.linked), layers))
+        return list(self.each(partial(_tuned, weighted, self.twins), layers))
 
 
 def _error_of(problem: Problem, network: Network) -> Column:
@@ -359,28 +358,23 @@ def _grown_without(
     seen = replace(problem, weight=weight)
     kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
     sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
-    path = []
+    path: list[tuple[float, ...]] = []
     for state in watched(grow(seen, recipe), watch):
         energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
+        lowest, *_ = min(path, key=lambda point: point[2])
+        if len(state.nodes) - lowest >= PATIENCE:
+            break
     nodes = state.nodes.by_units()
-    columns = outputs_of(problem, nodes, linked=recipe.linked)
-    return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), columns)
+    return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), outputs_of(problem, nodes))
 
 
-def outputs_of(problem: Problem, nodes: Nodes, *, linked: bool) -> Column | None:
-    """Return the values of all that is weighed, for all rows, where there is room for them."""
-    if problem.rows.n_rows * (len(nodes) + linked * problem.X.shape[1]) > KEPT_IN_MEMORY:
+def outputs_of(problem: Problem, nodes: Nodes) -> Column | None:
+    """Return the nodes' outputs on all rows, where there is room for them."""
+    if problem.rows.n_rows * len(nodes) > KEPT_IN_MEMORY:
         return None
-    hidden = partial(_weighed, nodes, linked=linked)
-    return problem.rows.map(hidden, problem.X, width=2 * nodes.n_units)
-
-
-def _weighed(nodes: Nodes, X: Array, *, linked: bool) -> Array:
-    """Return the columns that output weights are for: nodes and, where linked, inputs."""
-    hidden = nodes.hidden(X)
-    return namespace(X).concat([hidden, X], axis=1) if linked else hidden
+    return problem.rows.map(nodes.hidden, problem.X, width=2 * nodes.n_units)
 
 
 def some_rows(problem: Problem, count: int) -> Problem:
@@ -405,16 +399,15 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
     return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
-def _tuned(problem: Problem, twins: Twins | None, linked: bool, layer: Grown) -> Tuned:
+def _tuned(problem: Problem, twins: Twins | None, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
-    hidden = partial(_weighed, layer.nodes, linked=linked)
     return ridge_by_leave_one_out(
         problem.rows,
         layer.columns if in_memory else problem.X,
         problem.y,
         problem.weight,
-        (lambda columns: columns) if in_memory else hidden,
-        len(layer.nodes) + linked * problem.X.shape[1],
+        (lambda columns: columns) if in_memory else layer.nodes.hidden,
+        len(layer.nodes),
         RIDGES,
         twins=twins,
         in_memory=in_memory,
@@ -422,12 +415,12 @@ def _tuned(problem: Problem, twins: Twins | None, linked: bool, layer: Grown) ->
 
 
 def _networks(
-    problem: Problem, layers: Sequence[Nodes], tuned: Sequence[Tuned], *, linked: bool
+    problem: Problem, layers: Sequence[Nodes], tuned: Sequence[Tuned]
 ) -> tuple[Network, ...]:
     n_features = problem.X.shape[1]
-    rest = pass_through(n_features, inputs=linked, constant=True, reference=problem.X)
+    one = pass_through(n_features, inputs=False, constant=True, reference=problem.X)
     return tuple(
-        network((nodes, rest), fit.output_weights) for nodes, fit in zip(layers, tuned, strict=True)
+        network((nodes, one), fit.output_weights) for nodes, fit in zip(layers, tuned, strict=True)
     )
 
 

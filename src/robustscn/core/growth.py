@@ -22,6 +22,7 @@ import numpy as np
 from .arrays import Array, HostArray, eps, like, namespace
 from .nodes import AtHand, Nodes, like_index
 from .proposals import Draw, Experience
+from .pursuit import along_the_slope
 from .race import Track, least_remainder, track_of
 from .rows import Column, Rows
 from .search import (
@@ -122,8 +123,8 @@ class Recipe:
     worth : float or None
         Share of the gain of a block's first node that the others must have at their turn, at
         whatever r admits them. None: all nodes of a block are admissible at the same r.
-    linked : bool
-        Whether a linear fit comes first, so that nodes are for what it leaves; SC-III only.
+    pursued : bool
+        Whether candidates along the direction in which the residual rises join each pool.
     ridge : float
         Penalty on squared output weights for each unit of total weight.
     tolerance : float
@@ -145,7 +146,7 @@ class Recipe:
     pooled: bool = True
     contractions: tuple[float, ...] = CONTRACTIONS
     worth: float | None = None
-    linked: bool = False
+    pursued: bool = False
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
@@ -202,10 +203,7 @@ def empty(problem: Problem, recipe: Recipe) -> State:
     ridge = recipe.ridge * problem.total_weight()
     fit: Fit = Fixed(np.zeros((0, y.shape[1])), y)
     if recipe.solve == "all":
-        capacity = recipe.max_nodes + recipe.linked * problem.X.shape[1]
-        fit = no_nodes(problem.rows, y, capacity=capacity, ridge=ridge)
-        if recipe.linked:
-            fit = _linked(problem, fit)
+        fit = no_nodes(problem.rows, y, capacity=recipe.max_nodes, ridge=ridge)
     track = None
     if recipe.block > 1:
         track = track_of(
@@ -220,15 +218,6 @@ def empty(problem: Problem, recipe: Recipe) -> State:
         )
     energy = problem.energy(fit.residuals)
     return State(nodes, fit, energy, track=track, experience=recipe.experience)
-
-
-def _linked(problem: Problem, fit: Orthogonal) -> Orthogonal:
-    """Return the fit with the inputs themselves as columns, as far as they are independent."""
-    rows, weight = problem.rows, problem.weight
-    for j in range(problem.X.shape[1]):
-        column = rows.map(lambda x, j=j: x[:, j : j + 1], problem.X)
-        fit = appended(rows, column, weight, fit, AtHand(1)) or fit
-    return fit
 
 
 def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
@@ -354,7 +343,11 @@ def watched(states: Iterator[State], watch: Watcher | None) -> Iterator[State]:
 def _pools(problem: Problem, recipe: Recipe, state: State) -> Iterator[Nodes]:
     draw, place = recipe.draw, {"node": len(state.nodes), "round": recipe.round}
     if recipe.pooled:
-        return iter([draw.all_pools(problem.X, **place, experience=state.experience)])
+        pool = draw.all_pools(problem.X, **place, experience=state.experience)
+        if recipe.pursued:
+            columns = problem.X, state.fit.residuals, problem.weight
+            pool = along_the_slope(problem.rows, *columns, draw.activation).joined(pool)
+        return iter([pool])
     return draw.pools(problem.X, **place, experience=state.experience)
 
 

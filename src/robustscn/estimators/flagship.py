@@ -321,7 +321,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             exact=True,
             shortlist=40,
             worth=0.1,
-            linked=True,
+            pursued=True,
             ridge=1e-6,
             experience=Experience(np.zeros(n_features)),
         )
