@@ -269,6 +269,16 @@ def test_an_scn_has_the_nodes_it_has_in_memory(client, lengths, n_outputs):
     )
 
 
+def test_no_bit_of_a_fit_depends_on_how_the_chunks_lie_in_memory(client):
+    X, y, weight = drawn(300, 2)
+    n = in_chunks(weight, (100, 200))
+    turned = [in_chunks(np.asfortranarray(a), (100, 200)) for a in (X, y)]
+    expected = DaskSCNRegressor(**SMALL, client=client)
+    expected.fit(*(in_chunks(a, (100, 200)) for a in (X, y)), n)
+    found = DaskSCNRegressor(**SMALL, client=client).fit(*turned, n)
+    np.testing.assert_array_equal(found.output_weights_, expected.output_weights_)
+
+
 @pytest.mark.parametrize("algorithm", ["SC-I", "SC-II"])
 def test_other_ways_of_solving_do_as_in_memory(client, algorithm):
     X, y, _ = drawn(300)
