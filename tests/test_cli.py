@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from robustscn import RobustSCNRegressor, __version__
 from robustscn.cli import app, main
+from robustscn.cli.application import COMMANDS as LISTED
 from robustscn.cli.learning import Settings, learned, task_of
 from robustscn.cli.messages import plain_errors
 from robustscn.cli.writing import size_in_words, write_all
@@ -492,6 +493,15 @@ def test_the_page_on_the_command_line_names_what_there_is(capsys):
 def test_version_and_app(capsys):
     assert outcome(capsys, "--version") == (0, f"robustscn {__version__}\n", "")
     assert app.info.name == "robustscn"
+
+
+@pytest.mark.parametrize("command", LISTED)
+def test_the_list_of_commands_says_what_each_says_of_itself(capsys, command):
+    _, sentence = LISTED[command]
+    for asked in ((), (command,)):
+        shown = " ".join(outcome(capsys, *asked, "--help")[1].split())
+        assert sentence[:40] in shown
+    assert sentence in shown
 
 
 # Ctrl-C
