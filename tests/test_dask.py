@@ -483,6 +483,7 @@ def restart_a_worker(client):
 
 @pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
 def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(lose):
+    pytest.importorskip("sklearn.callback")
     X, y, _ = drawn(2_500)
     lengths = (600, 900, 1_000)
     settings = SMALL | {"max_nodes": 6, "n_rounds": 2}
@@ -618,6 +619,7 @@ def test_results_that_are_long_in_coming_are_waited_for(client, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["closed", "restarted", "without workers"])
 def test_a_cluster_that_goes_away_is_an_error_and_no_hang(monkeypatch, ending):
+    pytest.importorskip("sklearn.callback")
     monkeypatch.setattr(waiting, "LONELY_SECONDS", 1.0)
     monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
     X, y, _ = drawn(400)

@@ -51,6 +51,7 @@ class AtEachBlock:
 
 
 def watched_fit(model, look):
+    pytest.importorskip("sklearn.callback")
     X, y, _ = drawn(sum(LENGTHS))
     blocks = AtEachBlock(look)
     model.set_callbacks(blocks).fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
