@@ -578,6 +578,7 @@ class Terminal:
 
 @pytest.mark.parametrize(("answer", "code", "kept"), [("y", 0, 3), ("n", 130, 0)])
 def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, answer, code, kept):
+    pytest.importorskip("sklearn.callback")
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
         terminal.wait_for(r"round \d+ of 67")
@@ -592,6 +593,7 @@ def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, an
 
 
 def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
+    pytest.importorskip("sklearn.callback")
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
         terminal.wait_for(r"round \d+ of 67")
