@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite import Outcome, finish, tested
+from suite import Outcome, finish, outcome_of
 
 FOREIGN = (
     "ablation", "accuracy_benchmark", "cli", "dask", "dask_cost", "datasets", "house", "malformed",
@@ -116,7 +116,8 @@ def run(name: str, threads: int) -> Outcome | str:
     chosen = ["tests", *(f"--ignore=tests/test_{other}.py" for other in FOREIGN)]
     if threads > 1:
         chosen = [f"tests/test_{one}.py" for one in CORE]
-    return tested(Path(sys.executable), chosen, environment)
+    # Two cores: threads of BLAS that wait for a core would spend their time spinning.
+    return outcome_of(Path(sys.executable), chosen, environment, processes=2 // threads)
 
 
 def main() -> None:

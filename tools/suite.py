@@ -37,8 +37,10 @@ class Outcome:
         return self.failed == 0 and self.passed > 0
 
 
-def tested(python: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Outcome:
-    """Run pytest, two processes at a time, and return how it went.
+def outcome_of(
+    python: Path, arguments: Sequence[str], environment: Mapping[str, str], *, processes: int = 2
+) -> Outcome:
+    """Run pytest and return how it went.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ def tested(python: Path, arguments: Sequence[str], environment: Mapping[str, str
         What to test, in pytest's words.
     environment : mapping
         The whole environment of the run.
+    processes : int
+        How many share the tests.
 
     Returns
     -------
@@ -56,10 +60,10 @@ def tested(python: Path, arguments: Sequence[str], environment: Mapping[str, str
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *arguments]
+        command = [python, "-m", "pytest", "-q", "-n", str(processes), "-m", "not slow"]
         start = time.perf_counter()
         done = subprocess.run(
-            [*command, f"--junitxml={report}"],
+            [*command, *arguments, f"--junitxml={report}"],
             cwd=ROOT, env=dict(environment), text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from suite import ROOT, Outcome, finish, tested
+from suite import ROOT, Outcome, finish, outcome_of
 
 FOREIGN = ("ablation", "accuracy_benchmark", "dask_cost", "known_figures", "report_browser")
 """Tests of benchmarks, of costs and of the page in a browser: the same on every Python."""
@@ -89,7 +89,7 @@ def run(setup: Setup) -> Outcome | str:
     ignored = [f"--ignore=tests/test_{each}.py" for each in FOREIGN]
     # Old libraries use what newer ones under them call deprecated; that is not ours to mend.
     patience = ["-W", "default::DeprecationWarning"] if setup.lowest else []
-    return tested(environment_of(setup, python), ["tests", *ignored, *patience], environment)
+    return outcome_of(environment_of(setup, python), ["tests", *ignored, *patience], environment)
 
 
 def main() -> None:
