@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,15 @@ test: $(VENV)/.developer  ## the tests
 
 test-slow: $(VENV)/.developer  ## the claims that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-kernels: $(VENV)/.developer  ## numerical tests on kernels of other processors, with a table
+	$(BIN)/python tools/kernels.py $(KERNELS)
+
+test-versions: $(VENV)/.developer  ## other Pythons, and the lowest versions that are allowed
+	$(BIN)/python tools/versions.py
+
+test-wheel: $(VENV)/.developer  ## the wheel and the sdist, as a user gets them
+	$(BIN)/python tools/wheel.py
 
 lint: $(VENV)/.developer  ## ruff: style and formatting
 	$(BIN)/ruff check .

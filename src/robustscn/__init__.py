@@ -1,13 +1,17 @@
 """Regression when the training targets cannot be trusted."""
 
-from .estimators import (
-    ImprovedRVFLRegressor,
-    PRNNRWRegressor,
-    RobustSCNRegressor,
-    RSCKDERegressor,
-    RVFLRegressor,
-    SCNRegressor,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import (
+        ImprovedRVFLRegressor,
+        PRNNRWRegressor,
+        RobustSCNRegressor,
+        RSCKDERegressor,
+        RVFLRegressor,
+        SCNRegressor,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -19,3 +23,15 @@ __all__ = [
     "RobustSCNRegressor",
     "SCNRegressor",
 ]
+
+
+# scikit-learn takes a second or two to load; who asks for a version or for help need not wait.
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(f"{__name__}.estimators"), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

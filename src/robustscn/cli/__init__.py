@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import __version__
+
 if TYPE_CHECKING:
     from .application import app as app
 
@@ -44,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     robustscn ...
     0
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:  # asked first where something is missing, so it needs nothing
+        print(f"robustscn {__version__}")
+        return 0
     try:
         from .application import run
     except ModuleNotFoundError as missing:
@@ -52,4 +58,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
-    return run(list(sys.argv[1:] if arguments is None else arguments))
+    return run(given)

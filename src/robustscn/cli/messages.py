@@ -17,8 +17,6 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from ..tables import TableError
-
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 """Exit codes."""
 
@@ -114,6 +112,7 @@ def _as_note(message: Warning | str, *_where: object, **_more: object) -> None:
 def _in_words(error: Exception) -> tuple[str, int]:
     from ..onnx import CannotExport
     from ..persistence import DamagedModel, NotAModel, OtherVersion, UntrustedModel
+    from ..tables import TableError
 
     unusable = (TableError, UnusableError, NotAModel, DamagedModel, OtherVersion, UntrustedModel)
     if isinstance(error, (*unusable, CannotExport)):
