@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ bench-known: $(VENV)/.developer  ## the figures the literature gives
 
 bench-accuracy: $(VENV)/.peers  ## beside tuned tools from PyPI; two hours, goes on where it stopped
 	$(BIN)/python benchmarks/accuracy.py
+
+bench-learner: $(VENV)/.developer  ## many inputs, many rows, beside boosted trees; a quarter of an hour
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/learner.py
 
 bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fifteen minutes
 	$(BIN)/python benchmarks/ablation.py

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robustscn import SCNRegressor
 from robustscn.core.growth import Problem, Recipe, grow
 from robustscn.core.nodes import Nodes
 from robustscn.core.proposals import (
@@ -242,3 +243,16 @@ def test_candidates_along_the_slope_point_where_the_residual_rises():
 def test_where_nothing_rises_candidates_along_the_slope_are_harmless():
     nodes = along_the_slope(LocalRows(9), np.ones((9, 2)), np.ones((9, 1)), np.ones(9), "logistic")
     assert np.all(np.isfinite(nodes.hidden(np.ones((9, 2)))))
+
+
+def test_a_learning_search_helps_the_papers_networks_too():
+    rng = np.random.default_rng(8)
+    x = rng.uniform(size=(400, 25))
+    y = np.sin(6 * x[:, 4]) * (x[:, 11] > 0.3)
+    errors = [
+        SCNRegressor(40, scopes=(1.0, 5.0, 25.0), proposals=proposals, random_state=0)
+        .fit(x, y)
+        .error_path_[-1]
+        for proposals in ("random", "adaptive")
+    ]
+    assert errors[1] < 0.7 * errors[0]

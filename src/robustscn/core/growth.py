@@ -231,9 +231,16 @@ def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
         node = nodes.take([k]).beside(problem.X)
         fit = _extended(problem, recipe, state, Choice(node))
         if fit is not None:
-            track = None if state.track is None else state.track.followed(node)
-            state = replace(state, nodes=state.nodes.joined(node), fit=fit, track=track)
-    return replace(state, energy=problem.energy(state.fit.residuals))
+            energy = problem.energy(fit.residuals)
+            state = replace(
+                state,
+                nodes=state.nodes.joined(node),
+                fit=fit,
+                energy=energy,
+                track=None if state.track is None else state.track.followed(node),
+                experience=_learned(state, node, fit, energy),
+            )
+    return state
 
 
 def step(problem: Problem, recipe: Recipe, state: State) -> State:
@@ -274,12 +281,12 @@ def _learned(state: State, nodes: Nodes, fit: Fit, energy: HostArray) -> Experie
     """Return the experience with new nodes, their gains as shares of the error that was left."""
     if state.experience is None:
         return None
-    left = state.energy.sum()
+    before = state.energy.sum()
+    removed = np.full(len(nodes), (before - energy.sum()) / len(nodes))
     if isinstance(fit, Orthogonal):
-        gains = np.sum(fit.coefficients[-len(nodes) :] ** 2, axis=1) / left
-    else:
-        gains = np.full(len(nodes), (1.0 - energy.sum() / left) / len(nodes))
-    return state.experience.learned(nodes, gains)
+        removed = np.sum(fit.coefficients[-len(nodes) :] ** 2, axis=1)
+    left = before - np.cumsum(removed) + removed
+    return state.experience.learned(nodes, removed / np.maximum(left, 1e-300))
 
 
 def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterator[State]:

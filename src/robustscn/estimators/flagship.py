@@ -57,7 +57,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     n_networks : int, default=8
         Networks of which the median predicts.
     max_nodes : int, default=200
-        Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
+        Hidden nodes of each at most; fewer where rows kept from it are met no better by more,
+        and no more than half the number of different rows, or 20 where these are few.
     n_rounds : int, default=10
         Rounds of reweighting, before the second look; one round believes every row.
     second_look : bool, default=True
