@@ -154,7 +154,9 @@ class Committee:
         networks = _networks(self.problem, [layer.nodes for layer in self.layers], tuned)
         return networks, evidence
 
-    def widened(self, problem: Problem, networks: Sequence[Network]) -> Committee:
+    def widened(
+        self, problem: Problem, networks: Sequence[Network], each: Callable[..., Iterable[Any]]
+    ) -> Committee:
         """Return a committee of networks that grew on some rows, for all of them.
 
         Parameters
@@ -163,6 +165,8 @@ class Committee:
             All rows.
         networks : sequence of Network
             The networks of a round.
+        each : callable
+            Like `map`, perhaps at the same time.
 
         Returns
         -------
@@ -174,7 +178,7 @@ class Committee:
         path = np.zeros((0, 3))
         layers = [Grown(each, path, outputs_of(problem, each)) for each in nodes]
         kept_from = _folds_of(0, len(networks))
-        return Committee(problem, self.recipe, {}, (), self.each, self.watch, layers, kept_from)
+        return Committee(problem, self.recipe, {}, (), each, None, layers, kept_from)
 
     def evidence_of(self, networks: Sequence[Network]) -> Column:
         """Return how far rows are from what solved networks say, and set the doubt by these.

@@ -179,28 +179,28 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         validation = self._validation(X_val, y_val, training)
         scaling = scaling_of(training.problem)
         problem = scaled(training.problem, scaling)
-        workers = effective_n_jobs(self.n_jobs)
-        if isinstance(problem.rows, LocalRows) and not is_numpy_array(problem.X):
-            workers = 1  # a device runs one thing at a time
-        watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
         looked_at = problem
         if problem.rows.n_rows > LOOKED_ROWS:
             looked_at = some_rows(problem, LOOKED_ROWS)
+        workers = effective_n_jobs(self.n_jobs)
+        watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
-            each = pool.map if workers > 1 else map
-            committee = self._committee(looked_at, each, watch)
+            at_once = pool.map if workers > 1 else map
+            committee = self._committee(looked_at, map if _on_device(looked_at) else at_once, watch)
             rounds = list(self._rounds(training, scaling, looked_at, committee, watch))
             losses = mean_sizes(looked_at, [round_.evidence for round_ in rounds])
-            errors, compared = losses, _complete(rounds)
+            errors = losses
             if validation is not None:
                 errors = [_validation_error(validation, scaling, each.model) for each in rounds]
-            if validation is not None or watch.ended:
-                # Other rows do not favour more networks, and what was cut short is not complete.
-                compared = list(range(len(rounds)))
+            # Other rows do not favour more networks, and what was cut short is not complete.
+            everything = validation is not None or watch.ended
+            compared = range(len(rounds)) if everything else _complete(rounds)
             best = min(compared, key=lambda number: errors[number])
             kept = rounds[best]
             if looked_at is not problem:
-                kept = self._judged_on_all(training, problem, committee, kept)
+                at_once = map if _on_device(problem) else at_once
+                everyone = committee.widened(problem, kept.model, at_once)
+                kept = self._judged_on_all(training, everyone, kept)
         self._keep_round(training, scaling, kept)
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
@@ -222,15 +222,14 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def _judged_on_all(
         self,
         training: Training,
-        problem: Problem,
-        committee: Committee,
+        everyone: Committee,
         kept: Round[tuple[Network, ...]],
     ) -> Round[tuple[Network, ...]]:
         """Return the kept round with its networks solved on all rows and all rows judged."""
+        problem = everyone.problem
         weighting = named("mixture" if self.weighting == "auto" else self.weighting)
         least = kept.least_scale
         assert least is not None
-        everyone = committee.widened(problem, kept.model)
         evidence = everyone.evidence_of(kept.model)
         judged = doubted(problem.rows, evidence, everyone.doubt, problem.weight, least)
         first = renewed_weight(problem.rows, judged, problem.weight, weighting, least)
@@ -355,6 +354,11 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     def _width(self) -> int:
         return max(n.output_weights.shape[0] for n in self._networks)
+
+
+def _on_device(problem: Problem) -> bool:
+    """Return whether rows are on a device, which does one thing at a time."""
+    return isinstance(problem.rows, LocalRows) and not is_numpy_array(problem.X)
 
 
 def _complete(rounds: Sequence[Round[tuple[Network, ...]]]) -> list[int]:
