@@ -93,7 +93,10 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
             yield
     except typer.Exit:
         raise
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError as error:
+        if error.filename is not None:  # a FIFO that was to be written
+            raise fail(*_in_words(error)) from None
+        # Whoever read our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (KeyboardInterrupt, typer.Abort):
@@ -123,7 +126,7 @@ def _in_words(error: Exception) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return "out of memory: use fewer rows, or fewer --networks and --nodes", FAILED
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'a file'}: {error.strerror}", FAILED
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, FAILED
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return f"{first} (run again with --debug to see where)", FAILED
 
