@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..atomic import Writer, write_together
 from ..places import place_of
+from ..sizes import size_in_words as size_in_words
 from .messages import UnusableError
 
 if TYPE_CHECKING:
@@ -108,24 +109,3 @@ def table_writer(frame: pd.DataFrame) -> Writer:
             frame.to_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
 
     return write
-
-
-def size_in_words(n_bytes: int) -> str:
-    """Return a file's size for people.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Its length.
-
-    Returns
-    -------
-    str
-        Such as "1.2 MB".
-    """
-    size = float(n_bytes)
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit != "MB" else f"{size:.1f} MB"
-        size /= 1000
-    return f"{size:.1f} GB"

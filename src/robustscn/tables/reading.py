@@ -13,8 +13,9 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..text import shortened
 from .dialect import SEPARATORS, SPACES, Dialect, as_utf8, dialect_of
-from .faults import TableError, quoted, shortened
+from .faults import TableError, quoted
 from .opening import PARQUET, opened
 
 if TYPE_CHECKING:
