@@ -6,14 +6,21 @@ running, 2 wrong usage or an input that cannot be used, 130 interrupted.
 
 from __future__ import annotations
 
+import io
+import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .application import app as app
 
 __all__ = ["app", "main"]
+
+INTERRUPTED = "error: interrupted, nothing was written"
 
 
 def __getattr__(name: str) -> Any:
@@ -45,7 +52,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        from .application import run
+        _take_any_character()
+        code = _run(arguments)
+    except KeyboardInterrupt:
+        print(INTERRUPTED, file=sys.stderr)
+        code = 130
+    if arguments is None:  # nothing is left to interrupt but the interpreter's own end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        with _quitting_at_once():
+            from .application import run
     except ModuleNotFoundError as missing:
         print(
             f"error: the command line needs {missing.name}: pip install 'robustscn[cli]'",
@@ -53,3 +73,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 1
     return run(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _take_any_character() -> None:
+    """Show what a stream's encoding lacks by its number: file names and columns may be anything."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _quitting_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the program while libraries are imported; they would swallow or dress it."""
+    imported = f"{__name__}.application" in sys.modules
+    if imported or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def quit_now(_signal: int, _frame: Any) -> None:
+        os.write(2, f"{INTERRUPTED}\n".encode())
+        os._exit(130)
+
+    before = signal.signal(signal.SIGINT, quit_now)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -12,10 +12,11 @@ import typer
 from .. import __version__
 from .demo import demo
 from .fit import fit
+from .info import info
 from .messages import UNUSABLE, plain_errors
 from .use import export, outliers, predict, report
 
-commands: list[Callable[..., Any]] = [fit, predict, outliers, report, export, demo]
+commands: list[Callable[..., Any]] = [fit, predict, outliers, report, export, info, demo]
 if find_spec(f"{__package__}.reproduce") is not None:
     commands.append(import_module(f"{__package__}.reproduce").reproduce)
 

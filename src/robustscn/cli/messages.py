@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from ..tables import TableError
+from ..text import one_line
 
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 """Exit codes."""
@@ -50,7 +51,20 @@ def notes(lines: Iterable[str], quiet: bool) -> None:
     """
     if not quiet:
         for line in lines:
-            errors().print(f"note: {line}", markup=False, style="dim")
+            say(f"note: {line}", style="dim")
+
+
+def say(line: object, style: str | None = None) -> None:
+    """Print a line on standard error, whatever the text in it came from.
+
+    Parameters
+    ----------
+    line : object
+        What to say.
+    style : str or None, default=None
+        How it looks on a terminal.
+    """
+    errors().print(one_line(line), markup=False, style=style)
 
 
 def fail(message: object, code: int) -> typer.Exit:
@@ -68,8 +82,7 @@ def fail(message: object, code: int) -> typer.Exit:
     typer.Exit
         To be raised.
     """
-    line = " ".join(str(message).split())
-    errors().print(f"error: {line}", markup=False)
+    say(f"error: {message}")
     return typer.Exit(code)
 
 
@@ -102,6 +115,8 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
     except (KeyboardInterrupt, typer.Abort):
         raise fail("interrupted, nothing was written", INTERRUPTED) from None
     except Exception as error:
+        if _came_from_interrupt(error):
+            raise fail("interrupted, nothing was written", INTERRUPTED) from None
         # Wrong usage is Typer's to find, and its own kind of error; its classes have moved about.
         if hasattr(error, "format_message"):
             raise fail(error.format_message(), UNUSABLE) from None
@@ -110,16 +125,27 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
         raise fail(*_in_words(error)) from None
 
 
+def _came_from_interrupt(error: BaseException) -> bool:
+    """Return whether an interrupt is at the root; imports report one in their own words."""
+    root: BaseException | None = error
+    for _ in range(20):
+        if root is None or isinstance(root, KeyboardInterrupt):
+            break
+        root = root.__cause__ or root.__context__
+    return isinstance(root, KeyboardInterrupt)
+
+
 def _as_note(message: Warning | str, *_where: object, **_more: object) -> None:
-    notes([" ".join(str(message).split())], quiet=False)
+    notes([str(message)], quiet=False)
 
 
 def _in_words(error: Exception) -> tuple[str, int]:
     from ..onnx import CannotExport
-    from ..persistence import DamagedModel, NotAModel, OtherVersion, UntrustedModel
+    from ..persistence import faults
 
-    unusable = (TableError, UnusableError, NotAModel, DamagedModel, OtherVersion, UntrustedModel)
-    if isinstance(error, (*unusable, CannotExport)):
+    models = (faults.NotAModel, faults.DamagedModel, faults.OtherVersion, faults.UntrustedModel)
+    unusable = (TableError, UnusableError, *models, faults.TooLargeModel, CannotExport)
+    if isinstance(error, unusable):
         return str(error), UNUSABLE
     if isinstance(error, ImportError):
         return str(error), FAILED
@@ -139,7 +165,12 @@ def print_json(content: dict[str, Any]) -> None:
     content : dict
         Plain data.
     """
-    print(json.dumps(_plain(content), ensure_ascii=False))
+    text = json.dumps(_plain(content), ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:  # an ASCII terminal, or a file name that is no text
+        text = json.dumps(_plain(content))
+    print(text)
 
 
 def _plain(value: Any) -> Any:

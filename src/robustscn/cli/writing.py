@@ -15,6 +15,7 @@ from ..atomic import Writer, write_together
 from ..places import place_of
 from ..sizes import size_in_words as size_in_words
 from .messages import UnusableError
+from .spreadsheets import defused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,6 +107,6 @@ def table_writer(frame: pd.DataFrame) -> Writer:
         if path.suffix == ".parquet":
             frame.reset_index().to_parquet(path, index=False)
         else:
-            frame.to_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
+            defused(frame).to_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
 
     return write

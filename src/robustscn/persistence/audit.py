@@ -159,7 +159,7 @@ def _attributes(node: Node) -> dict[str, Node]:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Return whether nodes are the same but for the numbers and files of what is made in passing."""
+    """Return whether nodes are the same but for numbers and files of what is made in passing."""
     if one is other:
         return True
     if isinstance(one, dict) and isinstance(other, dict):
