@@ -118,11 +118,10 @@ def predictors(tree: Node) -> Iterator[str]:
     """
     name = _name(tree)
     inside = _attributes(tree)
-    if name == PIPELINE:
-        steps = inside.get("steps", {}).get("content") or [{}]
-        last = steps[-1].get("content") or [{}]
-        yield from predictors(last[-1])
-    elif name == TRANSFORMED_TARGET:
+    if name == PIPELINE and _items(inside.get("steps")):
+        last = _items(_items(inside["steps"])[-1])
+        yield from predictors(last[-1]) if last else [name]
+    elif name == TRANSFORMED_TARGET and "regressor" in inside:
         for which in ("regressor", "regressor_"):
             if which in inside:
                 yield from predictors(inside[which])
@@ -152,10 +151,21 @@ def _name(node: Node) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
+def _items(node: Node | None) -> list[Node]:
+    if node is None or node["__loader__"] not in ("ListNode", "TupleNode"):
+        return []
+    return node["content"]
+
+
 def _attributes(node: Node) -> dict[str, Node]:
     content = node.get("content")
     inside = content.get("content") if isinstance(content, dict) else None
     return inside if isinstance(inside, dict) else {}
+
+
+def _is_scalar(node: Node) -> bool:
+    number = node["__loader__"] == "NdArrayNode" and _name(node) != "numpy.ndarray"
+    return number or node["__loader__"] == "JsonNode"
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -359,5 +369,5 @@ class _Audit:
         for each in content:
             if len(lengths) > 1 and each["__loader__"] == "ListNode":
                 self._refuse_ragged(each["content"], lengths[1:])
-            elif len(lengths) > 1 or each["__loader__"] != "JsonNode":
+            elif len(lengths) > 1 or not _is_scalar(each):
                 raise Malformed("an array of something else than texts and numbers")

@@ -28,6 +28,9 @@ from .faults import DamagedModel, NotAModel, UntrustedModel
 from .kinds import TRUSTED
 from .soundness import check_soundness, parts_of
 
+SAFE_SKOPS = (0, 16)
+"""The first version in which no function that a file names is called while it is looked at."""
+
 
 @dataclass(frozen=True)
 class Saved:
@@ -301,6 +304,12 @@ def _skops() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about names that its own dependencies deprecate
+            found = import_module("skops").__version__
+            if tuple(map(int, found.split(".")[:2])) < SAFE_SKOPS:
+                raise ImportError(f"skops {found} may run what a file names")
             return import_module("skops.io")
     except ImportError as missing:
-        raise ImportError("model files need skops: pip install 'robustscn[cli]'") from missing
+        least = ".".join(map(str, SAFE_SKOPS))
+        raise ImportError(
+            f"model files need skops {least} or newer: pip install 'robustscn[cli]'"
+        ) from missing
