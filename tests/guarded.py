@@ -18,14 +18,35 @@ from pathlib import Path
 from typing import Any
 
 MEMORY = 3_000_000_000
-WATCHED = frozenset(
-    (
-        "subprocess.Popen os.exec os.fork os.forkpty os.posix_spawn os.spawn os.system os.putenv "
-        "os.remove os.rename os.mkdir os.rmdir os.link os.symlink os.chmod os.chown os.truncate "
-        "shutil.rmtree shutil.move shutil.copyfile socket.connect socket.bind socket.getaddrinfo "
-        "pty.spawn webbrowser.open urllib.Request pickle.find_class"
-    ).split()
-)
+WATCHED = {
+    "subprocess.Popen",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "os.putenv",
+    "os.remove",
+    "os.rename",
+    "os.mkdir",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.chown",
+    "os.truncate",
+    "shutil.rmtree",
+    "shutil.move",
+    "shutil.copyfile",
+    "socket.connect",
+    "socket.bind",
+    "socket.getaddrinfo",
+    "pty.spawn",
+    "webbrowser.open",
+    "urllib.Request",
+    "pickle.find_class",
+}
 
 
 def main(folder: Path) -> None:

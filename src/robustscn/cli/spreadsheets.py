@@ -14,7 +14,7 @@ from ..text import shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-_FORMULA = tuple("=+-@＝＋－＠")  # noqa: RUF001
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 _LONGEST = 10_000
 
 
