@@ -512,13 +512,15 @@ _CHANGES: list[Callable[[Node, dict[str, bytes], np.random.Generator], None]] = 
 _valid: dict[str, bytes] = {}
 
 
-def crafted(n: int, seed: int, touched: str) -> Iterator[tuple[str, bytes]]:
+def crafted(
+    n: int, seed: int, touched: str, mutations_only: bool = False
+) -> Iterator[tuple[str, bytes]]:
     """Yield `n` files: the attacks first, each in our archive too, then mutations."""
     if not _valid:
         _valid.update(valid())
     rng = np.random.default_rng(seed)
     made = 0
-    for name, content in attacks(touched):
+    for name, content in () if mutations_only else attacks(touched):
         for kind, whole in (("plain", content), ("ours", outer(content))):
             if made == n:
                 return

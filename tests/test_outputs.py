@@ -3,6 +3,7 @@
 import os
 import pty
 import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -195,6 +196,21 @@ def test_where_one_file_cannot_be_moved_the_others_are_put_back(
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
     if isinstance(fault, OSError):
         assert error.value.filename == str(tmp_path / names[number])
+
+
+def test_a_request_to_end_waits_until_all_files_are_in_place(tmp_path):
+    code = (
+        "import os, signal, sys; from pathlib import Path; from robustscn.atomic import *; "
+        "replace = os.replace; "
+        "os.replace = lambda *a: (replace(*a), os.kill(os.getpid(), signal.SIGTERM)); "
+        "write_together({Path(n): lambda p: p.write_text('new') for n in ('a', 'b', 'c')}); "
+        "os._exit(0)"
+    )
+    for name in "ab":
+        (tmp_path / name).write_text("old")
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert done.returncode == -signal.SIGTERM
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys("abc", "new")
 
 
 def test_where_the_file_system_has_no_second_names_a_copy_is_kept(tmp_path, monkeypatch):

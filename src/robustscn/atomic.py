@@ -181,13 +181,22 @@ def _put_back(target: Path, old: Path | None) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ignore Ctrl-C for the moment that moving takes: done is done, and will be said so."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:
+    """Let nothing end the program in the moment that moving takes.
+
+    Ctrl-C is ignored: done is done, and will be said so. A request to end waits until after.
+    """
+    interrupt, end = signal.SIGINT, signal.SIGTERM
+    before = {each: signal.getsignal(each) for each in (interrupt, end)}
+    if threading.current_thread() is not threading.main_thread() or None in before.values():
         yield
         return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asked: list[int] = []
+    signal.signal(interrupt, signal.SIG_IGN)
+    signal.signal(end, lambda number, _: asked.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        if asked:
+            signal.raise_signal(end)
