@@ -1,5 +1,9 @@
 """Fuzzed tables: a model that predicts, or one line; nothing grows."""
 
+import json
+import runpy
+from pathlib import Path
+
 import pytest
 
 from fuzzed import fuzzed, tried
@@ -18,3 +22,12 @@ def test_fuzzed_tables_become_a_model_or_one_line():
 
 def test_the_same_seed_makes_the_same_tables():
     assert list(fuzzed(30, 5)) == list(fuzzed(30, 5))
+
+
+def test_the_page_shows_the_counts_of_the_committed_soak():
+    root = Path(__file__).parent.parent
+    soak = runpy.run_path(str(root / "benchmarks" / "soak.py"))
+    result = json.loads((root / "benchmarks" / "results" / "soak.json").read_text())
+    page = (root / "docs" / "testing.md").read_text(encoding="utf-8")
+    assert soak["page_of"](page, result) == page
+    assert {"models", "tables", "kills", "streams"} <= result.keys()
