@@ -86,7 +86,9 @@ def _take_any_character() -> None:
 def _quitting_at_once() -> Iterator[None]:
     """Let Ctrl-C end the program while libraries are imported; they would swallow or dress it."""
     imported = f"{__name__}.application" in sys.modules
-    if imported or threading.current_thread() is not threading.main_thread():
+    # Ignored in the background of a script, or handled by whoever has called us: so it stays.
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if imported or not usual or threading.current_thread() is not threading.main_thread():
         yield
         return
 
