@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-hostile soak test-slow lint types imports docstrings check bench bench-known bench-accuracy bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,15 @@ test: $(VENV)/.developer  ## the tests
 test-slow: $(VENV)/.developer  ## the claims that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
 
+test-kernels: $(VENV)/.developer  ## numerical tests on kernels of other processors, with a table
+	$(BIN)/python tools/kernels.py $(KERNELS)
+
+test-versions: $(VENV)/.developer  ## other Pythons, and the lowest versions that are allowed
+	$(BIN)/python tools/versions.py
+
+test-wheel: $(VENV)/.developer  ## the wheel and the sdist, as a user gets them
+	$(BIN)/python tools/wheel.py
+
 lint: $(VENV)/.developer  ## ruff: style and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -72,6 +81,9 @@ bench-known: $(VENV)/.developer  ## the figures the literature gives
 
 bench-accuracy: $(VENV)/.peers  ## beside tuned tools from PyPI; two hours, goes on where it stopped
 	$(BIN)/python benchmarks/accuracy.py
+
+bench-learner: $(VENV)/.developer  ## many inputs, many rows, beside boosted trees; a quarter of an hour
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/learner.py
 
 bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fifteen minutes
 	$(BIN)/python benchmarks/ablation.py

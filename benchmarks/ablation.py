@@ -33,10 +33,12 @@ from sklearn.datasets import make_friedman1
 from sklearn.preprocessing import minmax_scale
 
 import robustscn
-from robustscn import RobustSCNRegressor, committee, scaling
+from robustscn import RobustSCNRegressor
+from robustscn.core import committee
+from robustscn.core import inputs as scaling
 from robustscn.core.inputs import Scaling
 from robustscn.core.least_squares import Tuned, ridge_by_leave_one_out
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import filled
 from robustscn.datasets import contaminate
 from robustscn.estimators import flagship

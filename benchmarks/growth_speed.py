@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from robustscn import SCNRegressor
 from robustscn.core.growth import CONTRACTIONS
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.datasets import load_keel, make_function
 
 RESULTS = Path(__file__).parent / "results" / "growth_speed.json"

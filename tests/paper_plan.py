@@ -3,7 +3,7 @@
 import json
 
 import reference
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.paper.runner import (
     Plan,
     execute,

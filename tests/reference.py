@@ -82,6 +82,8 @@ def searched(X, e, theta, pools: Sequence[Candidates], contractions, L, *, poole
 def weighted_pinv(H, T, theta, rcond=None):
     """The pseudo-inverse solution of min sum theta_i |H_i beta - t_i|^2."""
     s = np.sqrt(theta)[:, None]
+    if rcond is None:  # NumPy's choice, which its first version does not make for None
+        rcond = max(H.shape) * np.finfo(H.dtype).eps
     return np.linalg.pinv(s * H, rcond=rcond) @ (s * T)
 
 

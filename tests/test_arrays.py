@@ -17,7 +17,8 @@ from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_h
 from robustscn.core.density import _summed, binned, density
 from robustscn.core.growth import Problem, Recipe, empty, grow, step, validated
 from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
-from robustscn.core.nodes import ACTIVATIONS, Draw, Nodes, network, pass_through
+from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
+from robustscn.core.proposals import Draw
 from robustscn.core.rounds import at_most_one, reweight
 from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
@@ -188,8 +189,8 @@ def test_appended_columns_and_exact_sums(data):
         assert a.dtype == np.float64
         data.same(a, b, row_array=False)
     data.same(
-        leave_one_out(found.residuals, found.leverage, data.placed[2]),
-        leave_one_out(expected.residuals, expected.leverage, data.host[2]),
+        leave_one_out(found.residuals, found.leverage),
+        leave_one_out(expected.residuals, expected.leverage),
     )
 
 
@@ -218,9 +219,9 @@ def test_ridge_by_leave_one_out(data):
     nodes, ridges = data.pool(6), np.array([1e-4, 1e-2, 1.0])
     (X, y, weight), (host_X, host_y, host_weight) = data.placed, data.host
     placed = nodes.beside(X).hidden
-    found = ridge_by_leave_one_out(data.rows, X, y, weight, weight, placed, 6, ridges)
+    found = ridge_by_leave_one_out(data.rows, X, y, weight, placed, 6, ridges)
     expected = ridge_by_leave_one_out(
-        data.rows, host_X, host_y, host_weight, host_weight, nodes.hidden, 6, ridges
+        data.rows, host_X, host_y, host_weight, nodes.hidden, 6, ridges
     )
     assert found.ridge == expected.ridge
     data.same(found.left_out, expected.left_out)

@@ -223,14 +223,25 @@ def test_arrays_in_odd_memory(name):
     wide[::2, ::2] = X
     for odd in (np.asfortranarray(X), wide[::2, ::2], X[::-1].copy()[::-1]):
         predicted = quick(name).fit(odd, np.repeat(y, 2)[::2]).predict(odd)
-        np.testing.assert_allclose(predicted, expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(predicted, expected)
     swapped = X.astype(X.dtype.newbyteorder())
-    np.testing.assert_allclose(
-        quick(name).fit(swapped, y.astype(swapped.dtype)).predict(swapped),
-        expected,
-        rtol=1e-6,
-        atol=1e-6,
+    np.testing.assert_array_equal(
+        quick(name).fit(swapped, y.astype(swapped.dtype)).predict(swapped), expected
     )
+
+
+@every
+@pytest.mark.parametrize("turned", ["X", "y", "X_val", "y_val"])
+def test_no_bit_of_a_fit_depends_on_how_the_memory_lies(name, turned):
+    random = np.random.default_rng(0)
+    data = {"X": random.uniform(size=(300, 7)), "X_val": random.uniform(size=(40, 7))}
+    data["y"] = np.sin(data["X"] @ random.uniform(size=(7, 3)))
+    data["y_val"] = np.sin(data["X_val"] @ random.uniform(size=(7, 3)))
+    expected = quick(name).fit(**data).predict(data["X"])
+    odd = {**data, turned: np.asfortranarray(data[turned])}
+    model = quick(name).fit(**odd)
+    np.testing.assert_array_equal(model.predict(data["X"]), expected)
+    np.testing.assert_array_equal(model.predict(np.asfortranarray(data["X"])), expected)
 
 
 # -- little to learn from ---------------------------------------------------------------------
@@ -454,6 +465,14 @@ def test_targets_of_any_size_beside_a_prior_of_fixed_size(size):
     X, y = sine()
     model = robustscn.PRNNRWRegressor(15, scope=5.0, random_state=0).fit(X, size * y)
     assert_sane(model, X, y)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e5, 1e20, 1e50, 1e150, 1e300])
+def test_a_smallest_residual_below_rounding_does_no_harm(size):
+    X, y = sine()
+    for seed in range(10):
+        model = quick("PRNNRWRegressor", ridge=0.0, random_state=seed).fit(X, size * y)
+        assert np.max(np.abs(assert_sane(model, X, y) / size - y)) < 1e-3
 
 
 @every

@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from robustscn import RobustSCNRegressor, __version__
 from robustscn.cli import app, main
+from robustscn.cli.application import COMMANDS as LISTED
 from robustscn.cli.learning import Settings, learned, task_of
 from robustscn.cli.messages import plain_errors
 from robustscn.cli.writing import size_in_words, write_all
@@ -232,7 +233,7 @@ def test_a_table_from_a_pipe(fitted, tmp_path):
     (tmp_path / "out.csv").write_bytes(done.stdout)
     pipeline = load(folder / "model.skops").model
     assert_array_equal(
-        pd.read_csv(tmp_path / "out.csv")["predicted size"],
+        pd.read_csv(tmp_path / "out.csv", float_precision="round_trip")["predicted size"],
         pipeline.predict(read_table(folder / "data.csv")),
     )
 
@@ -494,6 +495,15 @@ def test_version_and_app(capsys):
     assert app.info.name == "robustscn"
 
 
+@pytest.mark.parametrize("command", LISTED)
+def test_the_list_of_commands_says_what_each_says_of_itself(capsys, command):
+    _, sentence = LISTED[command]
+    for asked in ((), (command,)):
+        shown = " ".join(outcome(capsys, *asked, "--help")[1].split())
+        assert sentence[:40] in shown
+    assert sentence in shown
+
+
 # Ctrl-C
 
 LONG = ("--networks", "8", "--nodes", "150", "--rounds", "60")
@@ -568,6 +578,7 @@ class Terminal:
 
 @pytest.mark.parametrize(("answer", "code", "kept"), [("y", 0, 3), ("n", 130, 0)])
 def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, answer, code, kept):
+    pytest.importorskip("sklearn.callback")
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
         terminal.wait_for(r"round \d+ of 67")
@@ -582,6 +593,7 @@ def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, an
 
 
 def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
+    pytest.importorskip("sklearn.callback")
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     with Terminal("fit", fitted[0] / "data.csv", "-t", "size", *places, *LONG) as terminal:
         terminal.wait_for(r"round \d+ of 67")

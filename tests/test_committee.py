@@ -13,16 +13,16 @@ from robustscn.core.committee import (
     Committee,
     batch_sizes,
     centred,
-    count_rows,
     disagreement,
     fold_of_rows,
     mean_sizes,
     narrowing,
     not_gross,
+    twins_of,
 )
 from robustscn.core.growth import Problem, Recipe
 from robustscn.core.inputs import interpolated, scaled, scaling_of
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
 
 
@@ -48,30 +48,30 @@ def recipe(problem, **changes):
 
 
 def test_copies_of_a_row_share_a_fold_and_folds_are_balanced(problem):
-    folds = fold_of_rows(problem, 0)
+    folds = fold_of_rows(problem, 0, 240)
     counts = np.bincount(folds.astype(int), minlength=FOLDS)
     assert counts.min() > 0.15 * len(folds)
     again = np.repeat(problem.X, 3, axis=0)
     np.testing.assert_array_equal(
-        fold_of_rows(problem_of(again, np.zeros(len(again))), 0), np.repeat(folds, 3)
+        fold_of_rows(problem_of(again, np.zeros(len(again))), 0, 240), np.repeat(folds, 3)
     )
 
 
 def test_the_order_of_the_rows_does_not_change_their_folds(problem):
     order = np.random.default_rng(1).permutation(240)
-    folds = fold_of_rows(problem, 0)
-    moved = fold_of_rows(problem_of(problem.X[order], problem.y[order]), 0)
+    folds = fold_of_rows(problem, 0, 240)
+    moved = fold_of_rows(problem_of(problem.X[order], problem.y[order]), 0, 240)
     np.testing.assert_array_equal(moved, folds[order])
 
 
 def test_inputs_with_two_values_are_not_cut_into_folds():
     X = np.tile([[0.0], [1.0]], (60, 1))
-    assert np.all(fold_of_rows(problem_of(X, X[:, 0]), 0) == -1)
+    assert np.all(fold_of_rows(problem_of(X, X[:, 0]), 0, len(X)) == -1)
 
 
 def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
     row, found = 17, []
-    fold = int(fold_of_rows(problem, 0)[row])
+    fold = int(fold_of_rows(problem, 0, 240)[row])
     for target in (problem.y[row, 0], 50.0):
         y = problem.y.copy()
         y[row] = target
@@ -192,9 +192,16 @@ def test_rejecting_good_rows_shows_in_the_loss(problem):
     assert fair < unfair
 
 
-def test_rows_are_counted_by_weight_and_small_weights_as_rows():
-    X = np.zeros((4, 1))
-    assert count_rows(problem_of(X, np.zeros(4), np.array([3.0, 0.0, 0.2, 1.0]))) == 5
+def test_rows_of_equal_inputs_are_twins_and_count_once():
+    X = np.array([[0.1, 0.2], [0.1, 0.2 + 1e-9], [0.1, 0.3], [0.4, 0.2], [0.4, 0.2]])
+    twins, count = twins_of(problem_of(X, np.zeros(5), np.array([3.0, 1.0, 0.2, 0.0, 0.0])))
+    assert count == 2  # the last two have no weight
+    assert twins.count == 3
+    group = twins.group
+    assert group[0] == group[1]
+    assert group[3] == group[4]
+    assert len(set(group)) == 3
+    assert twins_of(problem_of(X[[0, 2, 3]], np.zeros(3))) == (None, 3)
 
 
 # -- the first weights and the narrowing scale ---------------------------------------------------

@@ -32,6 +32,7 @@ from robustscn.dask import (  # noqa: E402
 )
 from robustscn.dask import rows as chunked  # noqa: E402
 from robustscn.dask.chunks import MOST_ROOM, StackChunk, appended, at, empty_stack  # noqa: E402
+from robustscn.dask.loading import as_array  # noqa: E402
 
 QUICK = {"n_candidates": 20, "scopes": (1.0, 5.0, 20.0), "scope_order": "pooled"}
 SMALL = {"max_nodes": 6, "block": 3, "random_state": 0} | QUICK
@@ -269,6 +270,15 @@ def test_an_scn_has_the_nodes_it_has_in_memory(client, lengths, n_outputs):
     )
 
 
+def test_chunks_lie_in_memory_as_arrays_in_memory_do(client):
+    X, _, _ = drawn(300)
+    turned = in_chunks(X, (100, 200)).map_blocks(np.asfortranarray)
+    for collection in (turned, dd.from_pandas(pd.DataFrame(X), npartitions=2)):
+        chunks = client.compute(list(as_array(collection, "X").to_delayed()[:, 0]), sync=True)
+        assert len(chunks) == 2
+        assert all(chunk.flags.c_contiguous for chunk in chunks)
+
+
 @pytest.mark.parametrize("algorithm", ["SC-I", "SC-II"])
 def test_other_ways_of_solving_do_as_in_memory(client, algorithm):
     X, y, _ = drawn(300)
@@ -473,6 +483,7 @@ def restart_a_worker(client):
 
 @pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
 def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(lose):
+    pytest.importorskip("sklearn.callback")
     X, y, _ = drawn(2_500)
     lengths = (600, 900, 1_000)
     settings = SMALL | {"max_nodes": 6, "n_rounds": 2}
@@ -608,6 +619,7 @@ def test_results_that_are_long_in_coming_are_waited_for(client, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["closed", "restarted", "without workers"])
 def test_a_cluster_that_goes_away_is_an_error_and_no_hang(monkeypatch, ending):
+    pytest.importorskip("sklearn.callback")
     monkeypatch.setattr(waiting, "LONELY_SECONDS", 1.0)
     monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
     X, y, _ = drawn(400)

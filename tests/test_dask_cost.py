@@ -51,6 +51,7 @@ class AtEachBlock:
 
 
 def watched_fit(model, look):
+    pytest.importorskip("sklearn.callback")
     X, y, _ = drawn(sum(LENGTHS))
     blocks = AtEachBlock(look)
     model.set_callbacks(blocks).fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
@@ -123,9 +124,9 @@ def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(clie
 def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
     # scikit-learn remembers the callbacks of other tests, and so their models and rows.
     tasks, before = client.cluster.scheduler.tasks, set(client.cluster.scheduler.tasks)
-    X, y, _ = drawn(sum(LENGTHS), seed=1)
-    model = DaskRobustSCNRegressor(**ROBUST, client=client)
-    model.fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
+    X, y, _ = drawn(300, seed=1)
+    model = DaskRobustSCNRegressor(**ROBUST | {"max_nodes": 3, "n_rounds": 2}, client=client)
+    model.fit(in_chunks(X, (100,) * 3), in_chunks(y, (100,) * 3))
     assert set(tasks) - before
     del model
     deadline = time.monotonic() + 30

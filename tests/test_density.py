@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn import density as density_module
+from robustscn.core import density as density_module
 from robustscn.core.density import (
     POINTS_PER_BANDWIDTH,
     SAMPLED_CENTRES,

@@ -9,7 +9,7 @@ import reference
 from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
 from robustscn.core.growth import CONTRACTIONS, Problem, Recipe, Stop, empty, grow, step, validated
 from robustscn.core.least_squares import leave_one_out
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rounds import at_most_one, doubted, mean_one, reweight
 from robustscn.core.rows import LocalRows
 from robustscn.core.scale import trimmed_scales
@@ -614,7 +614,7 @@ def test_leave_one_out_evidence_of_a_grown_network_equals_refits():
     rows = problem(n_rows=40)
     weight = rows.weight + 0.1
     *_, last = grow(replace(rows, weight=weight), recipe(6, ridge=1e-3))
-    found = leave_one_out(last.fit.residuals, last.fit.leverage, np.ones(40))
+    found = leave_one_out(last.fit.residuals, last.fit.leverage)
     literal = reference.refitted_without(
         last.nodes.hidden(rows.X), rows.y, weight, np.ones(40), 1e-3 * weight.sum()
     )

@@ -42,10 +42,29 @@ def test_importing_the_package_imports_no_optional_library():
     # scikit-learn itself imports pandas where it finds it; that is not ours to prevent.
     dependencies = "array_api_compat, scipy.linalg, scipy.stats, sklearn.base, sklearn.utils"
     code = (
-        f"import sys, {dependencies}; before = set(sys.modules); import robustscn; "
+        f"import sys, {dependencies}; before = set(sys.modules); import robustscn.estimators; "
         f"print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)))"
     )
     assert printed_by(code) == "[]"
+
+
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [
+        ("import robustscn", set()),
+        ("from robustscn.cli import main; main(['--help'])", {"rich", "typer"}),
+    ],
+)
+def test_nobody_waits_for_libraries_that_are_not_needed_yet(code, needed):
+    slow = {"numpy", "scipy", "sklearn", *HEAVY} - needed
+    loaded = printed_by(f"import sys; {code}; print(sorted({slow!r} & set(sys.modules)))")
+    assert loaded.splitlines()[-1] == "[]"
+
+
+def test_names_that_are_loaded_late_are_listed_and_others_are_errors():
+    assert set(robustscn.__all__) <= set(dir(robustscn))
+    with pytest.raises(AttributeError, match="no attribute 'RobustSNCRegressor'"):
+        _ = robustscn.RobustSNCRegressor
 
 
 WITHOUT_OPTIONAL = f"""

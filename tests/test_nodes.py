@@ -6,7 +6,6 @@ import pytest
 import reference
 from robustscn.core.nodes import (
     ACTIVATIONS,
-    Draw,
     Nodes,
     hidden_of,
     logistic,
@@ -78,75 +77,42 @@ def test_direct_link_and_bias_hand_on_inputs_and_one():
         np.testing.assert_array_equal(nodes.hidden(X), expected)
 
 
-def test_a_draw_depends_on_seed_round_node_and_scope_only():
-    draw = Draw(3, 2, (0.5, 50.0), 10)
-    first = draw.pool(1, X, node=4, round=2)
-    again = draw.pool(1, np.zeros((1000, 2)), node=4, round=2)
-    np.testing.assert_array_equal(first.weights, again.weights)
-    np.testing.assert_array_equal(first.biases, again.biases)
-    others = [
-        (0.5, draw.pool(0, X, node=4, round=2)),
-        (50.0, draw.pool(1, X, node=5, round=2)),
-        (50.0, draw.pool(1, X, node=4, round=3)),
-        (50.0, Draw(4, 2, (0.5, 50.0), 10).pool(1, X, node=4, round=2)),
-    ]
-    for scope, other in others:
-        assert np.min(np.abs(first.weights / 50.0 - other.weights / scope)) > 1e-6
+def products():
+    """Five nodes over three inputs: of one, three, two, one and three units."""
+    rng = np.random.default_rng(1)
+    units = [rng.normal(size=(count, 4)) for count in (1, 3, 2, 1, 3)]
+    order = [(k, level) for level in range(3) for k in range(5) if level < len(units[k])]
+    stacked = np.array([units[k][level] for k, level in order])
+    return Nodes(stacked[:, :3].T, stacked[:, 3], "logistic", ((1, 2, 4), (1, 4))), units
 
 
-def test_all_pools_are_the_pools_of_the_scopes_side_by_side():
-    box = np.array([[0.0, -1.0], [1.0, 1.0]])
-    for centres, sparse in ((None, False), (box, False), (None, True), (box, True)):
-        draw = Draw(3, 2, (0.5, 4.0, 50.0), 10, centres=centres, sparse=sparse)
-        together = draw.all_pools(X, node=4, round=2)
-        apart = [draw.pool(scope, X, node=4, round=2) for scope in range(3)]
-        np.testing.assert_array_equal(together.weights, np.hstack([pool.weights for pool in apart]))
-        np.testing.assert_array_equal(
-            together.biases, np.concatenate([pool.biases for pool in apart])
+def literal_products(units):
+    return np.stack(
+        [np.prod([1 / (1 + np.exp(-(X @ u[:3] + u[3]))) for u in node], axis=0) for node in units],
+        axis=1,
+    )
+
+
+def test_a_node_of_several_units_is_their_product():
+    nodes, units = products()
+    assert len(nodes) == 5
+    assert nodes.n_units == 10
+    np.testing.assert_allclose(nodes.hidden(X), literal_products(units), rtol=1e-14)
+
+
+def test_products_are_taken_and_joined_like_other_nodes():
+    nodes, units = products()
+    for numbers in ([4, 0, 2], [0, 3], [1, 1, 2], []):
+        np.testing.assert_allclose(
+            nodes.take(numbers).hidden(X), literal_products(units)[:, numbers], rtol=1e-14
         )
-
-
-def test_draws_fill_their_scope():
-    for scope, width in enumerate((0.5, 50.0)):
-        pool = Draw(0, 3, (0.5, 50.0), 2000).pool(scope, X)
-        assert len(pool) == 2000
-        for drawn in (*pool.weights, pool.biases):
-            assert np.max(np.abs(drawn)) <= width
-            # Uniform on [-width, width]: mean 0, variance width^2 / 3.
-            assert abs(np.mean(drawn)) < 0.05 * width
-            assert np.var(drawn) == pytest.approx(width**2 / 3, rel=0.1)
-
-
-def test_centred_draws_are_steepest_inside_the_box():
-    low, high = np.array([2.0, -1.0]), np.array([3.0, 4.0])
-    pool = Draw(0, 2, (5.0,), 500, centres=np.stack([low, high])).pool(0, X)
-    # A node's steep line meets the box where its argument takes both signs on the corners.
-    corners = np.array([[a, b] for a in (low[0], high[0]) for b in (low[1], high[1])])
-    arguments = corners @ pool.weights + pool.biases
-    assert np.all(arguments.min(axis=0) <= 0)
-    assert np.all(arguments.max(axis=0) >= 0)
-    assert np.max(np.abs(pool.weights)) <= 5.0
-
-
-def test_sparse_draws_share_their_scope_among_few_inputs():
-    box = np.stack([np.zeros(16), np.ones(16)])
-    pool = Draw(0, 16, (5.0,), 20_000, centres=box, sparse=True).pool(0, np.zeros((1, 16)))
-    used = pool.weights != 0
-    count = used.sum(axis=0)
-    assert count.min() == 1
-    assert count.max() == 16
-    # A count of k is floor(u) for log-uniform u on [1, 17): it has the mass of [k, k + 1).
-    for k in range(1, 17):
-        assert np.mean(count == k) == pytest.approx(np.log((k + 1) / k) / np.log(17), abs=0.01)
-    np.testing.assert_allclose(used.mean(axis=1), count.mean() / 16, rtol=0.05)  # inputs alike
-    assert np.all(np.abs(pool.weights) <= 5.0 / count)
-    alone = pool.weights[used & (count == 1)]
-    assert np.var(alone) == pytest.approx(25 / 3, rel=0.05)
-    # The steepest point is inside the box, whatever inputs are looked at.
-    highest = np.sum(np.maximum(pool.weights, 0.0), axis=0) + pool.biases
-    lowest = np.sum(np.minimum(pool.weights, 0.0), axis=0) + pool.biases
-    assert np.all(lowest <= 0)
-    assert np.all(highest >= 0)
+    assert nodes.take([0, 3]).factors == ()
+    for left, right in (([1, 0], [2]), ([0], [4, 1]), ([3], [0]), ([], [2])):
+        both = nodes.take(left).joined(nodes.take(right))
+        assert len(both) == len(left) + len(right)
+        np.testing.assert_allclose(
+            both.hidden(X), literal_products(units)[:, [*left, *right]], rtol=1e-14
+        )
 
 
 def test_a_network_is_its_hidden_layer_times_output_weights():

@@ -121,12 +121,10 @@ def test_rounds_are_those_of_shorter_fits():
     experiment = Experiment(GRINDING)
     data = drawn(experiment, 0.10, 0)
     settings = {"max_nodes": 10, "scopes": (0.5, 1.0), "random_state": 0}
-    each = units._EachRound(data)
-    RSCKDERegressor(n_rounds=4, **settings).set_callbacks(each).fit(data.X, data.y)
-    assert len(each.errors) == 4
-    for rounds in (1, 3, 4):
+    errors = units._errors_after((1, 3, 4), RSCKDERegressor(**settings), data)
+    for rounds, error in zip((1, 3, 4), errors, strict=True):
         shorter = RSCKDERegressor(n_rounds=rounds, **settings).fit(data.X, data.y)
-        assert each.errors[rounds - 1] == data.rmse(shorter.predict(data.X_test))
+        assert error == data.rmse(shorter.predict(data.X_test))
 
 
 @pytest.fixture(scope="module")

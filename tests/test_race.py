@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robustscn.core.growth import Problem, Recipe, empty, grow, step
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows, spread, taken
 from robustscn.core.search import gains, pool_sums
 from robustscn.core.sketch import FEWEST_SAMPLED, UNSAMPLED_ROWS, sketch_of

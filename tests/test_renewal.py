@@ -5,7 +5,7 @@ import pytest
 
 from robustscn import RSCKDERegressor, SCNRegressor
 from robustscn.core.growth import Problem, Recipe, grow
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.renewal import renewed
 from robustscn.core.rows import LocalRows
 from robustscn.core.sketch import UNSAMPLED_ROWS

@@ -5,7 +5,8 @@ import pytest
 
 import reference
 from robustscn.core.growth import CONTRACTIONS
-from robustscn.core.nodes import Draw, Nodes
+from robustscn.core.nodes import Nodes
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
 from robustscn.core.search import (
     PoolSums,

@@ -8,7 +8,7 @@ import pytest
 from robustscn import RobustSCNRegressor
 from robustscn.core.committee import Committee
 from robustscn.core.growth import Problem, Recipe
-from robustscn.core.nodes import Draw
+from robustscn.core.proposals import Draw
 from robustscn.core.rounds import Round
 from robustscn.core.rows import LocalRows
 from robustscn.core.second_look import NARROWING, ROUNDS, second_look

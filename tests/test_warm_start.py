@@ -27,6 +27,16 @@ def test_more_nodes(algorithm):
     np.testing.assert_allclose(once.predict(X), twice.predict(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("algorithm", ["SC-I", "SC-III"])
+def test_more_nodes_where_the_search_learns(algorithm):
+    X = np.random.default_rng(0).uniform(size=(150, 4))
+    y = np.sin(5 * X[:, 1]) + X[:, 2]
+    how = {"algorithm": algorithm, "proposals": "adaptive", "random_state": 0}
+    once = SCNRegressor(16, **how).fit(X, y)
+    twice = SCNRegressor(7, warm_start=True, **how).fit(X, y).set_params(max_nodes=16).fit(X, y)
+    np.testing.assert_array_equal(once._network.layers[0].weights, twice._network.layers[0].weights)
+
+
 def test_more_rounds():
     X, y = sine()
     once = RSCKDERegressor(12, n_rounds=6, random_state=0).fit(X, y)

@@ -25,13 +25,14 @@ __all__ = [
 ]
 
 
+# scikit-learn takes a second or two to load; who asks for a version or for help need not wait.
 def __getattr__(name: str) -> Any:
-    # Imported when first asked for: the command line must be able to answer Ctrl-C before that.
-    if name in __all__:
-        return getattr(import_module(f"{__name__}.estimators"), name)
     if name in ("core", "estimators", "weighting"):
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(f"{__name__}.estimators"), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -7,20 +7,18 @@ running, 2 wrong usage or an input that cannot be used, 130 interrupted.
 from __future__ import annotations
 
 import io
-import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from .interrupts import WORDS, quitting_at_once
 
 if TYPE_CHECKING:
     from .application import app as app
 
 __all__ = ["app", "main"]
-
-INTERRUPTED = "error: interrupted, nothing was written"
 
 
 def __getattr__(name: str) -> Any:
@@ -55,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _take_any_character()
         code = _run(arguments)
     except KeyboardInterrupt:
-        print(INTERRUPTED, file=sys.stderr)
+        print(WORDS, file=sys.stderr)
         code = 130
     if arguments is None:  # nothing is left to interrupt but the interpreter's own end
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -63,8 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:  # asked first where something is missing, so it needs nothing
+        print(f"robustscn {__version__}")
+        return 0
     try:
-        with _quitting_at_once():
+        with quitting_at_once():
             from .application import run
     except ModuleNotFoundError as missing:
         print(
@@ -72,7 +74,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             file=sys.stderr,
         )
         return 1
-    return run(list(sys.argv[1:] if arguments is None else arguments))
+    return run(given)
 
 
 def _take_any_character() -> None:
@@ -80,24 +82,3 @@ def _take_any_character() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-@contextmanager
-def _quitting_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the program while libraries are imported; they would swallow or dress it."""
-    imported = f"{__name__}.application" in sys.modules
-    # Ignored in the background of a script, or handled by whoever has called us: so it stays.
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if imported or not usual or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def quit_now(_signal: int, _frame: Any) -> None:
-        os.write(2, f"{INTERRUPTED}\n".encode())
-        os._exit(130)
-
-    before = signal.signal(signal.SIGINT, quit_now)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

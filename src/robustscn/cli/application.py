@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
-from .demo import demo
-from .fit import fit
-from .info import info
+from .interrupts import quitting_at_once
 from .messages import UNUSABLE, plain_errors
-from .use import export, outliers, predict, report
 
-commands: list[Callable[..., Any]] = [fit, predict, outliers, report, export, info, demo]
-if find_spec(f"{__package__}.reproduce") is not None:
-    commands.append(import_module(f"{__package__}.reproduce").reproduce)
+COMMANDS = {
+    "fit": ("fit", "Learn a target from a table of which some rows are wrong."),
+    "predict": ("use", "Predict the target of new rows."),
+    "outliers": (
+        "use",
+        "List the rows of a table that a model finds suspect, the strangest first.",
+    ),
+    "report": (
+        "use",
+        "Write the page about a fit again, from the model and the table it was made from.",
+    ),
+    "export": ("use", "Write a model as ONNX, which predicts where there is no Python."),
+    "info": ("info", "Show what is in a model file without building any of it."),
+    "demo": ("demo", "Show all of this on a simulated grinding circuit with 25 % wrong targets."),
+    "reproduce": (
+        "reproduce",
+        "Run the experiments of the RSC-KDE paper and write them beside its own figures.",
+    ),
+}
+"""Each command's module and first sentence: what `--help` shows without waiting for the rest."""
+
+
+class _Group(TyperGroup):
+    """Commands that are imported when they are run."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and _loaded(str(name)), rest
+
+
+def _loaded(name: str) -> Any:
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    with quitting_at_once():
+        module = import_module(f"{__package__}.{COMMANDS[name][0]}")
+    alone.command(name)(getattr(module, name))
+    return typer.main.get_command(alone)
+
 
 app = typer.Typer(
     name="robustscn",
+    cls=_Group,
     help="Regression when the training targets cannot be trusted.",
     epilog="Exit codes: 0 done, 1 failed while running, 2 wrong usage or input, 130 interrupted.",
     invoke_without_command=True,
@@ -29,8 +61,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in commands:
-    app.command()(command)
+for _name, (_module, _sentence) in COMMANDS.items():
+    if find_spec(f"{__package__}.{_module}") is not None:
+        app.command(_name, help=_sentence)(lambda: None)
 
 
 def _show_version(asked: bool) -> None:

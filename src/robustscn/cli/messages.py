@@ -17,7 +17,6 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from ..tables import TableError
 from ..text import one_line
 
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
@@ -142,6 +141,7 @@ def _as_note(message: Warning | str, *_where: object, **_more: object) -> None:
 def _in_words(error: Exception) -> tuple[str, int]:
     from ..onnx import CannotExport
     from ..persistence import faults
+    from ..tables import TableError
 
     models = (faults.NotAModel, faults.DamagedModel, faults.OtherVersion, faults.UntrustedModel)
     unusable = (TableError, UnusableError, *models, faults.TooLargeModel, CannotExport)

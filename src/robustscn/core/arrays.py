@@ -7,7 +7,7 @@ float64. `to_host` and `like` are the only bridges between the two.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import array_api_compat.numpy as numpy_namespace
 import numpy as np
@@ -18,6 +18,10 @@ Array = Any
 
 HostArray = np.ndarray[Any, np.dtype[Any]]
 """A small float64 NumPy array."""
+
+ORDER: Literal["C"] = "C"
+"""How NumPy arrays lie in memory in every fit: products of arrays that lie otherwise, such as a
+frame's columns, differ in their last bits, and a fit would depend on who holds the data."""
 
 
 def namespace(*arrays: Array) -> Any:

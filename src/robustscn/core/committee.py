@@ -19,13 +19,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 
-from .arrays import Array, HostArray, like, middle, namespace
+from .arrays import Array, HostArray, like, middle, namespace, to_host64
 from .growth import Problem, Recipe, Watcher, grow, watched
-from .least_squares import Tuned, ridge_by_leave_one_out
+from .least_squares import Tuned, Twins, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
-from .rows import Column, Totals, quantile
+from .rows import Column, LocalRows, Totals, quantile, spread
 from .scale import NORMAL_MAD, distances
+from .sketch import sketch_of
 
 GROSS = 10.0
 """Multiples of the 95 % quantile of |y - median| beyond which a target is gross."""
@@ -36,8 +38,19 @@ FOLDS = 4
 FIRST_TRUSTED_ROUND = 3
 """Networks grown earlier saw the wrong rows with nearly full weight and are replaced."""
 
+SAME = 1e-6
+"""Share of their ranges by which inputs of rows may differ that count as equal."""
+
+LOOKED_ROWS = 2**12
+"""Rows that networks grow on and that are looked at round after round; where there are more, all
+are solved for and judged at the end. On 20,000 rows twice as many gained nothing."""
+
 KEPT_IN_MEMORY = 2**21
 """Hidden values of one network (rows times nodes) up to which they are computed only once."""
+
+PATIENCE = 60
+"""Nodes that a network grows on after the rows kept from it were met best: what they cost is left
+to the ridge, and more of them only cost time."""
 
 DOUBT = 0.5
 """Share of the networks' disagreement that counts as doubt: as much as the mean of four has."""
@@ -106,7 +119,8 @@ class Committee:
     doubt: Column = None
 
     def __post_init__(self) -> None:
-        self.folds = fold_of_rows(self.problem, self.recipe.draw.seed)
+        self.twins, count = twins_of(self.problem)
+        self.folds = fold_of_rows(self.problem, self.recipe.draw.seed, count)
 
     def build(self, number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
         """Grow networks where due, solve all under the weights, and judge the rows.
@@ -137,7 +151,49 @@ class Committee:
         self.doubt = disagreement(self.problem, left_out)
         evidence = _mean_left_out(self.problem, self.folds, left_out, self.kept_from)
         evidence = centred(self.problem, evidence)
-        return _networks(self.problem, [layer.nodes for layer in self.layers], tuned), evidence
+        networks = _networks(self.problem, [layer.nodes for layer in self.layers], tuned)
+        return networks, evidence
+
+    def widened(self, problem: Problem, networks: Sequence[Network]) -> Committee:
+        """Return a committee of networks that grew on some rows, for all of them.
+
+        Parameters
+        ----------
+        problem : Problem
+            All rows.
+        networks : sequence of Network
+            The networks of a round.
+
+        Returns
+        -------
+        Committee
+            It grows no more. A row's fold is a function of its inputs, so none is judged by a
+            network that grew on it here either.
+        """
+        nodes = [network.layers[0].beside(problem.X) for network in networks]
+        path = np.zeros((0, 3))
+        layers = [Grown(each, path, outputs_of(problem, each)) for each in nodes]
+        kept_from = _folds_of(0, len(networks))
+        return Committee(problem, self.recipe, {}, (), self.each, self.watch, layers, kept_from)
+
+    def evidence_of(self, networks: Sequence[Network]) -> Column:
+        """Return how far rows are from what solved networks say, and set the doubt by these.
+
+        Parameters
+        ----------
+        networks : sequence of Network
+            Solved on a few of the rows.
+
+        Returns
+        -------
+        column of shape (n_rows, n_outputs)
+            Residuals less their median.
+        """
+        problem = self.problem
+        one = partial(_error_of, problem)
+        errors = list(self.each(one, networks))
+        self.doubt = disagreement(problem, errors)
+        return centred(problem, _mean_left_out(problem, self.folds, errors, self.kept_from))
 
     def left_out_errors(self, problem: Problem, n_nodes: int) -> Column:
         """Return how far networks made for other targets err on rows that they have not seen.
@@ -178,21 +234,47 @@ class Committee:
         return list(self.each(grown, folds, recipes))
 
     def _solved(self, weighted: Problem, layers: Sequence[Grown]) -> list[Tuned]:
-        return list(self.each(partial(_tuned, weighted, self.problem.weight), layers))
+        return list(self.each(partial(_tuned, weighted, self.twins), layers))
+
+
+def _error_of(problem: Problem, network: Network) -> Column:
+    width = 2 * network.layers[0].n_units
+    return problem.rows.map(lambda x, t: t - network.output(x), problem.X, problem.y, width=width)
 
 
 def _folds_of(start: int, count: int) -> list[int]:
     return [k % FOLDS for k in range(start, start + count)]
 
 
-def count_rows(problem: Problem) -> int:
-    """Return the number of rows, a weight of k counted k times and one below one as a row."""
+def twins_of(problem: Problem) -> tuple[Twins | None, int]:
+    """Return which rows have equal inputs, and how many different rows there are.
 
-    def count(w: Array) -> Totals:
-        xp = namespace(w)
-        return (xp.sum(xp.where(w > 0, xp.clip(w, 1.0, None), xp.zeros_like(w))),)
+    Parameters
+    ----------
+    problem : Problem
+        Scaled rows.
 
-    return int(problem.rows.reduce(count, problem.weight)[0])
+    Returns
+    -------
+    twins : Twins or None
+        None where all are different, or are too many or too far away to be compared.
+    count : int
+        Different inputs among the rows that have weight, or among `LOOKED_ROWS` of them. A
+        weight of two or a row repeated makes no difference here.
+    """
+    few = problem
+    if not isinstance(problem.rows, LocalRows) or problem.rows.n_rows > LOOKED_ROWS:
+        few = some_rows(problem, min(problem.rows.n_rows, LOOKED_ROWS))
+    digits = np.round(to_host64(few.X) / SAME)
+    _, group = np.unique(digits, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    count = len(np.unique(group[to_host64(few.weight) > 0]))
+    n_groups = int(group.max()) + 1
+    if few is not problem or n_groups == len(group):
+        return None, count
+    xp = namespace(problem.X)
+    column = xp.asarray(group, dtype=xp.int64, device=device(problem.X))
+    return Twins(column, n_groups), count
 
 
 def not_gross(problem: Problem) -> Column:
@@ -212,7 +294,7 @@ def not_gross(problem: Problem) -> Column:
     )
 
 
-def fold_of_rows(problem: Problem, seed: int) -> Column:
+def fold_of_rows(problem: Problem, seed: int, n_different: int) -> Column:
     """Return each row's fold, a function of its inputs: copies of a row stay together.
 
     Where rows are few, or their distinct inputs so few that a fold would hold nearly half of
@@ -233,7 +315,7 @@ def fold_of_rows(problem: Problem, seed: int) -> Column:
 
     folds = problem.rows.map(fold, problem.X)
     (mass,) = problem.rows.reduce(masses, folds, problem.weight)
-    if mass.max() > 0.45 * mass.sum() or count_rows(problem) < FEW_ROWS:
+    if mass.max() > 0.45 * mass.sum() or n_different < FEW_ROWS:
         return problem.rows.map(lambda f: namespace(f).full_like(f, -1.0), folds)
     return folds
 
@@ -276,15 +358,36 @@ def _grown_without(
     seen = replace(problem, weight=weight)
     kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
     sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
-    path = []
+    path: list[tuple[float, ...]] = []
     for state in watched(grow(seen, recipe), watch):
         energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
-    columns = None
-    if problem.rows.n_rows * len(state.nodes) <= KEPT_IN_MEMORY:
-        columns = problem.rows.map(state.nodes.hidden, problem.X, width=2 * len(state.nodes))
-    return Grown(state.nodes, np.array(path) ** (1.0, 0.5, 0.5), columns)
+        lowest, *_ = min(path, key=lambda point: point[2])
+        if len(state.nodes) - lowest >= PATIENCE:
+            break
+    nodes = state.nodes.by_units()
+    return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), outputs_of(problem, nodes))
+
+
+def outputs_of(problem: Problem, nodes: Nodes) -> Column | None:
+    """Return the nodes' outputs on all rows, where there is room for them."""
+    if problem.rows.n_rows * len(nodes) > KEPT_IN_MEMORY:
+        return None
+    return problem.rows.map(nodes.hidden, problem.X, width=2 * nodes.n_units)
+
+
+def some_rows(problem: Problem, count: int) -> Problem:
+    """Return `count` of the rows, spread over all, as a problem on the host.
+
+    In float64: some thousand rows are looked at faster by a processor than by a device that waits
+    for each small step.
+    """
+    numbers = spread(problem.rows.n_rows, count)
+    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
+    X, y, weight = (to_host64(column) for column in taken)
+    rows = LocalRows(count)
+    return Problem(rows, X, y, weight, sketch_of(rows, X))
 
 
 def growth_path(paths: Sequence[HostArray]) -> HostArray:
@@ -296,17 +399,17 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
     return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
-def _tuned(problem: Problem, sample_weight: Column, layer: Grown) -> Tuned:
+def _tuned(problem: Problem, twins: Twins | None, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
     return ridge_by_leave_one_out(
         problem.rows,
         layer.columns if in_memory else problem.X,
         problem.y,
         problem.weight,
-        sample_weight,
         (lambda columns: columns) if in_memory else layer.nodes.hidden,
         len(layer.nodes),
         RIDGES,
+        twins=twins,
         in_memory=in_memory,
     )
 

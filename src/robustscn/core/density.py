@@ -156,7 +156,7 @@ def binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> C
         position = (e[:, 0] - low) / spacing
         inside = (position >= 0) & (position <= size - 1)
         position = xp.where(inside, position, xp.zeros_like(position))
-        cell = xp.clip(xp.floor(position), 0, size - 2)
+        cell = xp.clip(xp.floor(position), 0.0, size - 2.0)
         return xp.astype(cell, xp.int64), position - cell, xp.astype(inside, e.dtype)
 
     def masses(e: Array, w: Array) -> Totals:

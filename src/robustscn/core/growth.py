@@ -20,11 +20,12 @@ from typing import Literal
 import numpy as np
 
 from .arrays import Array, HostArray, eps, like, namespace
-from .nodes import Draw, Nodes
+from .nodes import AtHand, Nodes, like_index
+from .proposals import Draw, Experience
+from .pursuit import along_the_slope
 from .race import Track, least_remainder, track_of
 from .rows import Column, Rows
 from .search import (
-    chosen_block,
     chosen_in_turn,
     error_shares,
     gains,
@@ -38,6 +39,9 @@ from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, wind
 
 Coarse = tuple[Rows, Column, Column, Column]
 """Rows to rank candidates by: where they live, inputs, residuals, weights."""
+
+OUTPUTS_AT_HAND = 2**18
+"""Outputs of candidates (rows times units) up to which they are computed once and kept."""
 
 WORTH = 0.05
 """Share of the gain of a raced block's first node that the others must have at their turn."""
@@ -116,12 +120,20 @@ class Recipe:
         the first that has an admissible candidate is used.
     contractions : tuple of float
         Values of r, the most demanding first.
+    worth : float or None
+        Share of the gain of a block's first node that the others must have at their turn, at
+        whatever r admits them. None: all nodes of a block are admissible at the same r.
+    pursued : bool
+        Whether candidates along the direction in which the residual rises join each pool.
     ridge : float
         Penalty on squared output weights for each unit of total weight.
     tolerance : float
         Growth ends when the weighted error is this share of the targets' own size.
     round : int
         Round of reweighting; each has its own draws.
+    experience : Experience or None
+        What the search knows before the first node; it then learns from those it chooses. None:
+        the draw is blind and stays so.
     """
 
     draw: Draw
@@ -133,9 +145,12 @@ class Recipe:
     shortlist: int | None = None
     pooled: bool = True
     contractions: tuple[float, ...] = CONTRACTIONS
+    worth: float | None = None
+    pursued: bool = False
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
+    experience: Experience | None = None
 
     @property
     def n_steps(self) -> int:
@@ -163,6 +178,8 @@ class State:
         Share of the squared error that each of the newest nodes removed.
     track : Track or None
         What blocks of candidates race on, where rows are many.
+    experience : Experience or None
+        What its nodes teach the search.
     """
 
     nodes: Nodes
@@ -172,6 +189,7 @@ class State:
     contraction: float = float("nan")
     share: float = 1e-2
     track: Track | None = None
+    experience: Experience | None = None
 
 
 def empty(problem: Problem, recipe: Recipe) -> State:
@@ -183,11 +201,9 @@ def empty(problem: Problem, recipe: Recipe) -> State:
         recipe.draw.activation,
     )
     ridge = recipe.ridge * problem.total_weight()
-    fit: Fit = (
-        no_nodes(problem.rows, y, capacity=recipe.max_nodes, ridge=ridge)
-        if recipe.solve == "all"
-        else Fixed(np.zeros((0, y.shape[1])), y)
-    )
+    fit: Fit = Fixed(np.zeros((0, y.shape[1])), y)
+    if recipe.solve == "all":
+        fit = no_nodes(problem.rows, y, capacity=recipe.max_nodes, ridge=ridge)
     track = None
     if recipe.block > 1:
         track = track_of(
@@ -200,7 +216,8 @@ def empty(problem: Problem, recipe: Recipe) -> State:
             ridge=recipe.ridge,
             exact=recipe.exact,
         )
-    return State(nodes, fit, problem.energy(y), track=track)
+    energy = problem.energy(fit.residuals)
+    return State(nodes, fit, energy, track=track, experience=recipe.experience)
 
 
 def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
@@ -214,9 +231,16 @@ def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
         node = nodes.take([k]).beside(problem.X)
         fit = _extended(problem, recipe, state, Choice(node))
         if fit is not None:
-            track = None if state.track is None else state.track.followed(node)
-            state = replace(state, nodes=state.nodes.joined(node), fit=fit, track=track)
-    return replace(state, energy=problem.energy(state.fit.residuals))
+            energy = problem.energy(fit.residuals)
+            state = replace(
+                state,
+                nodes=state.nodes.joined(node),
+                fit=fit,
+                energy=energy,
+                track=None if state.track is None else state.track.followed(node),
+                experience=_learned(state, node, fit, energy),
+            )
+    return state
 
 
 def step(problem: Problem, recipe: Recipe, state: State) -> State:
@@ -226,7 +250,7 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
         return replace(state, stop=Stop.MAX_NODES)
     choose = _chosen if state.track is None else _raced
     coarse = _ranked_by(problem, state)
-    for pool in _pools(problem, recipe, len(state.nodes)):
+    for pool in _pools(problem, recipe, state):
         choice = choose(problem, recipe, state, coarse, pool, min(room, recipe.block))
         if choice is not None:
             break
@@ -249,7 +273,20 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
         contraction=choice.contraction,
         share=float((1.0 - energy.sum() / state.energy.sum()) / len(choice.nodes)),
         track=None if state.track is None else state.track.followed(choice.nodes),
+        experience=_learned(state, choice.nodes, fit, energy),
     )
+
+
+def _learned(state: State, nodes: Nodes, fit: Fit, energy: HostArray) -> Experience | None:
+    """Return the experience with new nodes, their gains as shares of the error that was left."""
+    if state.experience is None:
+        return None
+    before = state.energy.sum()
+    removed = np.full(len(nodes), (before - energy.sum()) / len(nodes))
+    if isinstance(fit, Orthogonal):
+        removed = np.sum(fit.coefficients[-len(nodes) :] ** 2, axis=1)
+    left = before - np.cumsum(removed) + removed
+    return state.experience.learned(nodes, removed / np.maximum(left, 1e-300))
 
 
 def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterator[State]:
@@ -310,11 +347,15 @@ def watched(states: Iterator[State], watch: Watcher | None) -> Iterator[State]:
         before = len(state.nodes)
 
 
-def _pools(problem: Problem, recipe: Recipe, n_nodes: int) -> Iterator[Nodes]:
-    draw, place = recipe.draw, {"node": n_nodes, "round": recipe.round}
+def _pools(problem: Problem, recipe: Recipe, state: State) -> Iterator[Nodes]:
+    draw, place = recipe.draw, {"node": len(state.nodes), "round": recipe.round}
     if recipe.pooled:
-        return iter([draw.all_pools(problem.X, **place)])
-    return draw.pools(problem.X, **place)
+        pool = draw.all_pools(problem.X, **place, experience=state.experience)
+        if recipe.pursued:
+            columns = problem.X, state.fit.residuals, problem.weight
+            pool = along_the_slope(problem.rows, *columns, draw.activation).joined(pool)
+        return iter([pool])
+    return draw.pools(problem.X, **place, experience=state.experience)
 
 
 @dataclass(frozen=True)
@@ -329,12 +370,15 @@ class Choice:
         The r at which they are admissible.
     overlaps, squares : arrays or None
         What `appended` would ask of the rows first, where it is known already.
+    columns : column of shape (n_rows, n_nodes) or None
+        Their outputs, where these are at hand.
     """
 
     nodes: Nodes
     contraction: float = float("nan")
     overlaps: HostArray | None = None
     squares: HostArray | None = None
+    columns: Column | None = None
 
     def first(self, count: int) -> Choice:
         """Return the choice of the first few of these nodes."""
@@ -343,6 +387,7 @@ class Choice:
             self.contraction,
             None if self.overlaps is None else self.overlaps[:, :count],
             None if self.squares is None else self.squares[:count],
+            None,
         )
 
 
@@ -395,7 +440,8 @@ def _chosen(
     elif recipe.shortlist is not None and recipe.shortlist < len(pool):
         # Bounds may all be too small where the exact decrease is not.
         gain = _coarse_gains(coarse, pool).sum(axis=0)
-        pool = pool.take(np.argsort(-gain, kind="stable")[: recipe.shortlist])
+        # In the pool's order, in which nodes of several units are neighbours.
+        pool = pool.take(np.sort(np.argsort(-gain, kind="stable")[: recipe.shortlist]))
     elif size > 1 and len(pool) > 8 * size:
         # Inner products between all candidates would take most of the time.
         sums, _ = pool_sums_exact(
@@ -403,18 +449,45 @@ def _chosen(
         )
         gain = gains(sums).sum(axis=0)
         pool = pool.take(np.argsort(-gain, kind="stable")[: 8 * size])
+    outputs, at_hand = _outputs(problem, pool)
     sums, gram = pool_sums_exact(
-        rows, X, e, weight, pool, *_basis(problem, state.fit), between=size > 1
+        rows, outputs, e, weight, at_hand, *_basis(problem, state.fit), between=size > 1
     )
     gain = gains(sums if recipe.exact else replace(sums, remainders=sums.squares))
     found = ranked(gain, state.energy, recipe.contractions, n_nodes)
     if found is None:
         return None
-    taken = chosen_block(sums, gram, state.energy, found[1], n_nodes, size, exact=recipe.exact)
+    # A block is filled at whatever r it takes, as far as its nodes are worth it.
+    left = (
+        (found[1],)
+        if recipe.worth is None
+        else tuple(r for r in recipe.contractions if r >= found[1])
+    )
+    taken, contraction = chosen_in_turn(
+        sums,
+        gram,
+        state.energy,
+        left,
+        n_nodes,
+        size,
+        exact=recipe.exact,
+        worth=recipe.worth or 0.0,
+    )
     if not taken:
         return None
     known = sums.take(np.array(taken))
-    return Choice(pool.take(taken), found[1], known.overlaps, known.squares)
+    columns = None
+    if isinstance(at_hand, AtHand):
+        columns = rows.map(lambda h: namespace(h).take(h, like_index(taken, h), axis=1), outputs)
+    return Choice(pool.take(taken), contraction, known.overlaps, known.squares, columns)
+
+
+def _outputs(problem: Problem, pool: Nodes) -> tuple[Column, Nodes | AtHand]:
+    """Return the candidates' outputs where rows are few, else the inputs to make them of."""
+    if problem.rows.n_rows * pool.n_units > OUTPUTS_AT_HAND:
+        return problem.X, pool
+    columns = problem.rows.map(pool.hidden, problem.X, width=pool.n_units)
+    return columns, AtHand(len(pool))
 
 
 def _ranked_by(problem: Problem, state: State) -> Coarse:
@@ -475,6 +548,8 @@ def _extended(problem: Problem, recipe: Recipe, state: State, choice: Choice) ->
     nodes = choice.nodes
     if isinstance(fit, Orthogonal):
         known = {"overlaps": choice.overlaps, "squares": choice.squares}
+        if choice.columns is not None:
+            return appended(rows, choice.columns, weight, fit, AtHand(len(nodes)), **known)
         return appended(rows, X, weight, fit, nodes, **known)
     assert isinstance(fit, Fixed)
     if recipe.solve == "newest":

@@ -19,6 +19,10 @@ from .sketch import sketch_of
 ALIKE = 0.99
 """Correlation of an input with its ranks from which on these are left out."""
 
+BEYOND = 0.1
+"""Share of its range by which an input counts beyond it: an input that is a thousand times what
+was ever seen says no more than one that is a little larger."""
+
 RANKED_ROWS = 2**15
 """Rows from which the ranks of inputs are learned, at most."""
 
@@ -50,6 +54,7 @@ class Scaling:
         """Return the inputs scaled linearly and by rank, side by side."""
         xp = namespace(X)
         linear = (X - like(self.low, X)) / like(self.width, X)
+        linear = xp.clip(linear, -BEYOND, 1.0 + BEYOND)
         by_rank = [
             interpolated(X[:, j], knots, ranks)[:, None]
             for j, knots, ranks in zip(self.ranked, self.knots, self.ranks, strict=True)

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Array, HostArray, eps, like, namespace, triangle_of
-from .rows import Column, Rows, Totals
+from .arrays import Array, HostArray, eps, histogram, like, namespace, triangle_of
+from .rows import Column, Rows, Totals, spread
+
+CHOOSING_ROWS = 2**13
+"""Rows whose leave-one-out errors choose a ridge, at most."""
 
 
-def leave_one_out(residuals: Array, leverage: Array, sample_weight: Array) -> Array:
+def leave_one_out(residuals: Array, leverage: Array, others: Array | None = None) -> Array:
     """Return what the residuals would be had each row been left out of its own fit.
 
     Parameters
@@ -25,20 +28,59 @@ def leave_one_out(residuals: Array, leverage: Array, sample_weight: Array) -> Ar
     residuals : array of shape (n_rows, n_outputs)
         Residuals.
     leverage : array of shape (n_rows,)
-        Diagonal of the hat matrix.
-    sample_weight : array of shape (n_rows,)
-        The caller's weights. A weight of k stands for k rows, of which one is left out; a
-        weight below one is left out whole.
+        Diagonal of the hat matrix; of a row that is left out with others, what theirs adds up to.
+    others : array of shape (n_rows, n_outputs) or None
+        Mean residual of all that is left out with a row, itself included; None where each is
+        left out alone, whatever its weight.
 
     Returns
     -------
     array of shape (n_rows, n_outputs)
-        e_i / (1 - leverage_i). A row that alone determines a direction has leverage one; its
-        divisor is held at 1e-3, since the quotient of two rounding errors says nothing.
+        e_i + leverage_i / (1 - leverage_i) * others_i, for a row alone e_i / (1 - leverage_i).
+        A row that alone determines a direction has leverage one; the divisor is held at 1e-3,
+        since the quotient of two rounding errors says nothing.
     """
-    xp = namespace(residuals)
-    single = leverage / xp.clip(sample_weight, 1.0, None)
-    return residuals / xp.clip(1.0 - single, 1e-3, None)[..., None]
+    left = namespace(residuals).clip(1.0 - leverage, 1e-3, None)[..., None]
+    if others is None:
+        return residuals / left
+    return residuals + (1.0 - left) / left * others
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Rows of equal inputs, which are left out together.
+
+    Where a row's twin stays in the fit, leaving the row out shows nothing: the twin stands in for
+    it, and a network that learned both by heart looks as good as can be.
+
+    Parameters
+    ----------
+    group : column of shape (n_rows,)
+        Number of the group that each row belongs to, as an integer.
+    count : int
+        Number of groups.
+    """
+
+    group: Column
+    count: int
+
+    def together(self, rows: Rows, y: Column, weight: Column) -> tuple[Column, Column]:
+        """Return the weight of each row's group and the weighted mean of its targets."""
+
+        def sums(g: Array, t: Array, w: Array) -> Totals:
+            parts = [w, *(w * t[:, q] for q in range(t.shape[1]))]
+            return tuple(histogram(g, part, self.count) for part in parts)
+
+        mass, *totals = rows.reduce(sums, self.group, y, weight)
+        mean = np.stack(totals, axis=1) / np.where(mass > 0, mass, 1.0)[:, None]
+
+        def spread_out(g: Array, t: Array) -> tuple[Array, Array]:
+            xp = namespace(t)
+            own = xp.take(like(mass, t), g)
+            # Where nothing of a group is believed, each of its rows stands for itself.
+            return own, xp.where((own > 0)[:, None], xp.take(like(mean, t), g, axis=0), t)
+
+        return rows.map(spread_out, self.group, y)
 
 
 @dataclass(frozen=True)
@@ -208,11 +250,11 @@ def ridge_by_leave_one_out(
     X: Column,
     y: Column,
     weight: Column,
-    sample_weight: Column,
     hidden: Callable[[Array], Array],
     width: int,
     ridges: HostArray,
     *,
+    twins: Twins | None = None,
     in_memory: bool = False,
 ) -> Tuned:
     """Return least squares with the ridge of the lowest weighted leave-one-out error.
@@ -225,14 +267,14 @@ def ridge_by_leave_one_out(
         Inputs and targets of shape (n_rows, n_outputs).
     weight : column of shape (n_rows,)
         The caller's weights times the learned ones.
-    sample_weight : column of shape (n_rows,)
-        The caller's weights alone; they say what one row is.
     hidden : callable
         Makes hidden columns of a block of inputs.
     width : int
         How many it makes.
     ridges : array of shape (n_ridges,)
         Penalties to try, each positive, for each unit of total weight.
+    twins : Twins or None
+        Which rows are left out together; None leaves out each alone.
     in_memory : bool
         Whether there is room for as many columns as `hidden` makes; else they are made twice.
 
@@ -242,27 +284,27 @@ def ridge_by_leave_one_out(
         The constant is not penalised. Rows that the weights reject have no say in the choice.
     """
 
-    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
-
-    hidden_mean, target_mean, total = rows.reduce(means, X, y, weight, width=width)
-    hidden_mean, target_mean = hidden_mean[0] / total, target_mean[0] / total
-
-    def centred(x: Array) -> Array:
-        h = hidden(x)
-        return h - like(hidden_mean, h)
-
     def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
         xp = namespace(x)
         # Squaring the condition number does no harm in float64: of nodes that are bounded by
         # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
         # that ridge.
-        h, t, w = (xp.astype(part, xp.float64) for part in (centred(x), t, w))
+        h, t, w = (xp.astype(part, xp.float64) for part in (hidden(x), t, w))
         weighted = (h * w[:, None]).T
-        return weighted @ h, weighted @ t
+        return weighted @ h, weighted @ t, xp.sum(weighted, axis=1), w[None, :] @ t, xp.sum(w)
+
+    gram, moments, hidden_mean, target_mean, total = rows.reduce(
+        products, X, y, weight, width=2 * width
+    )
+    hidden_mean, target_mean = hidden_mean / total, target_mean[0] / total
+    gram = gram - total * np.outer(hidden_mean, hidden_mean)
+    moments = moments - total * np.outer(hidden_mean, target_mean)
+
+    def centred(x: Array) -> Array:
+        h = hidden(x)
+        return h - like(hidden_mean, h)
 
     targets = rows.map(lambda t: t - like(target_mean, t), y)
-    gram, moments = rows.reduce(products, X, targets, weight, width=2 * width)
     squares, axes = np.linalg.eigh(gram)
     # A column for each ridge: what multiplies a row's coordinates on the axes.
     divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
@@ -280,8 +322,13 @@ def ridge_by_leave_one_out(
         def on_axes(x: Array) -> Array:
             return x
 
-    def left_out(x: Array, t: Array, w: Array, own: Array, chosen: slice) -> Array:
-        """Return left-out residuals for the chosen ridges, shape (n_rows, n_chosen, m)."""
+    mass, mean = (weight, targets) if twins is None else twins.together(rows, targets, weight)
+
+    def left_out(x: Array, t: Array, w: Array, common: Array, chosen: slice) -> Array:
+        """Return left-out residuals for the chosen ridges, shape (n_rows, n_chosen, m).
+
+        `w` is the weight of all that is left out with a row, `common` their mean target.
+        """
         u = on_axes(x)
         weights = divided[:, chosen, None] * coordinates[:, None, :]
         fitted = namespace(u).reshape(
@@ -289,24 +336,27 @@ def ridge_by_leave_one_out(
             (u.shape[0], weights.shape[1], m),
         )
         leverage = w[:, None] * ((u * u) @ like(divided[:, chosen], u) + 1.0 / float(total))
-        return leave_one_out(t[:, None, :] - fitted, leverage, own[:, None])
+        others = None if twins is None else common[:, None, :] - fitted
+        return leave_one_out(t[:, None, :] - fitted, leverage, others)
 
-    def errors(x: Array, t: Array, w: Array, own: Array) -> tuple[Array, ...]:
-        e = left_out(x, t, w, own, slice(None))
+    def errors(x: Array, t: Array, w: Array, m: Array, common: Array) -> tuple[Array, ...]:
+        e = left_out(x, t, m, common, slice(None))
         return (w[None, :] @ namespace(e).sum(e * e, axis=2),)
 
-    (error,) = rows.reduce(
-        errors, source, targets, weight, sample_weight, width=3 * width + 3 * n_ridges
-    )
+    # A ridge is one number: some thousand rows choose it as well as a million.
+    few, columns = rows, (source, targets, weight, mass, mean)
+    if rows.n_rows > CHOOSING_ROWS:
+        few, columns = rows.some(spread(rows.n_rows, CHOOSING_ROWS), *columns)
+    (error,) = few.reduce(errors, *columns, width=3 * width + 3 * n_ridges)
     best = int(np.argmin(error[0]))
     weights = axes @ (divided[:, best, None] * coordinates)
     constant = target_mean - hidden_mean @ weights
     judged = rows.map(
-        lambda x, t, w, own: left_out(x, t, w, own, slice(best, best + 1))[:, 0, :],
+        lambda x, t, m, common: left_out(x, t, m, common, slice(best, best + 1))[:, 0, :],
         source,
         targets,
-        weight,
-        sample_weight,
+        mass,
+        mean,
         width=3 * width,
     )
     return Tuned(np.vstack([weights, constant]), judged, float(ridges[best]))

@@ -1,16 +1,14 @@
-"""Hidden nodes, `h = g(X w + b)`, and where their random parameters come from.
+"""Hidden nodes, `h = g(X w + b)`, or products of these.
 
-A pool of candidates, one chosen node and a whole hidden layer are the same type, `Nodes`.
-Parameters are drawn by a NumPy generator on the host, keyed by (seed, round, node), scope
-after scope, and never by the number of rows or by earlier nodes: every machine meets the same
-candidates, and a network continued from k nodes to m is the network grown to m at once.
+A pool of candidates, one chosen node and a whole hidden layer are the same type, `Nodes`. A node
+is a unit g(x'w + b) or the product of several: of one-input sigmoids that is a box with soft
+edges, what a leaf of a tree is. Where nodes come from is in `proposals.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -46,12 +44,16 @@ class Nodes:
 
     Parameters
     ----------
-    weights : array of shape (n_features, n_nodes)
-        Input weights.
-    biases : array of shape (n_nodes,)
-        Biases.
+    weights : array of shape (n_features, n_units)
+        Input weights: the first unit of every node, then the second of those that have one, and
+        so on.
+    biases : array of shape (n_units,)
+        Biases, in the same order.
     activation : {"logistic", "tanh", "relu", "identity"}
-        The node's function.
+        The units' function.
+    factors : tuple of tuples of int
+        Which nodes have a second unit, which a third, in increasing order. A node's output is
+        the product of its units'.
 
     Examples
     --------
@@ -59,13 +61,22 @@ class Nodes:
     >>> node = Nodes(np.zeros((2, 1)), np.zeros(1))
     >>> node.hidden(np.ones((3, 2))).tolist()
     [[0.5], [0.5], [0.5]]
+    >>> corner = Nodes(np.zeros((2, 2)), np.zeros(2), factors=((0,),))
+    >>> len(corner), corner.hidden(np.ones((1, 2))).tolist()
+    (1, [[0.25]])
     """
 
     weights: Array
     biases: Array
     activation: str = "logistic"
+    factors: tuple[tuple[int, ...], ...] = ()
 
     def __len__(self) -> int:
+        return self.n_units - sum(len(members) for members in self.factors)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units, at least one for each node: what a row costs."""
         return self.biases.shape[0]
 
     def hidden(self, X: Array) -> Array:
@@ -73,13 +84,22 @@ class Nodes:
         # With one input the product is an outer one, which BLAS is slow at.
         z = X * self.weights if X.shape[1] == 1 else X @ self.weights
         z += self.biases
-        return ACTIVATIONS[self.activation](z)
+        units = ACTIVATIONS[self.activation](z)
+        hidden, start = units[:, : len(self)], len(self)
+        for members in self.factors:
+            stop = start + len(members)
+            hidden, start = _multiplied(hidden, members, units[:, start:stop]), stop
+        return hidden
 
     def beside(self, reference: Array) -> Nodes:
         """Return host nodes as nodes with the array library, device and dtype of `reference`."""
         return replace(
             self, weights=like(self.weights, reference), biases=like(self.biases, reference)
         )
+
+    def on_host(self) -> Nodes:
+        """Return the nodes in float64 on the host."""
+        return replace(self, weights=to_host64(self.weights), biases=to_host64(self.biases))
 
     def astype(self, reference: Array) -> Nodes:
         """Return the nodes in the dtype of `reference`."""
@@ -93,21 +113,105 @@ class Nodes:
     def take(self, indices: Any) -> Nodes:
         """Return the nodes with the given numbers, in that order."""
         xp = namespace(self.biases)
-        chosen = like_index(indices, self.biases)
-        return replace(
-            self,
-            weights=xp.take(self.weights, chosen, axis=1),
-            biases=xp.take(self.biases, chosen, axis=0),
+        numbers = [int(i) for i in indices]
+        units, factors, start = list(numbers), [], len(self)
+        for members in self.factors:
+            unit = {node: start + place for place, node in enumerate(members)}
+            having = tuple(new for new, node in enumerate(numbers) if node in unit)
+            units += [unit[numbers[new]] for new in having]
+            factors.append(having)
+            start += len(members)
+        chosen = like_index(units, self.biases)
+        return Nodes(
+            xp.take(self.weights, chosen, axis=1),
+            xp.take(self.biases, chosen, axis=0),
+            self.activation,
+            nonempty(factors),
         )
 
     def joined(self, other: Nodes) -> Nodes:
         """Return these nodes followed by the other ones."""
         xp = namespace(self.biases)
-        return replace(
-            self,
-            weights=xp.concat([self.weights, other.weights], axis=1),
-            biases=xp.concat([self.biases, other.biases]),
+        levels = max(len(self.factors), len(other.factors)) + 1
+        mine, others = self._levels(levels), other._levels(levels)
+        places = [slice_ for pair in zip(mine, others, strict=True) for slice_ in pair]
+        sources = [self, other] * levels
+        factors = [
+            (
+                *self._members(level),
+                *(len(self) + member for member in other._members(level)),
+            )
+            for level in range(levels - 1)
+        ]
+        return Nodes(
+            xp.concat([n.weights[:, at] for n, at in zip(sources, places, strict=True)], axis=1),
+            xp.concat([n.biases[at] for n, at in zip(sources, places, strict=True)]),
+            self.activation,
+            nonempty(factors),
         )
+
+    def by_units(self) -> Nodes:
+        """Return the nodes with few units first: those with more are neighbours then."""
+        if not self.factors:
+            return self
+        count = np.ones(len(self), int)
+        for members in self.factors:
+            count[list(members)] += 1
+        return self.take(np.argsort(count, kind="stable"))
+
+    def _members(self, level: int) -> tuple[int, ...]:
+        return self.factors[level] if level < len(self.factors) else ()
+
+    def _levels(self, count: int) -> list[slice]:
+        """Return where the first units stand, where the second, and so on."""
+        sizes = [len(self), *(len(self._members(level)) for level in range(count - 1))]
+        stops = np.cumsum(sizes).tolist()
+        return [slice(stop - size, stop) for stop, size in zip(stops, sizes, strict=True)]
+
+
+@dataclass(frozen=True)
+class AtHand:
+    """Nodes whose outputs have been computed: what they are asked for is what they are given.
+
+    Parameters
+    ----------
+    count : int
+        How many they are.
+    """
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def n_units(self) -> int:
+        """Number of columns that a row has in memory."""
+        return self.count
+
+    def hidden(self, columns: Array) -> Array:
+        """Return the outputs, which take the place of the inputs."""
+        return columns
+
+
+def _multiplied(hidden: Array, members: tuple[int, ...], units: Array) -> Array:
+    """Return the hidden columns with those of some nodes multiplied by a unit more."""
+    if is_numpy_array(hidden) and hidden.flags.writeable:
+        first, last = members[0], members[-1] + 1
+        # Neighbours, as in `by_units`, are multiplied several times faster than scattered ones.
+        hidden[:, slice(first, last) if last - first == len(members) else list(members)] *= units
+        return hidden
+    # The standard knows no writing to chosen columns: the others are multiplied by one.
+    xp = namespace(hidden)
+    factor = xp.concat([units, xp.ones_like(hidden[:, :1])], axis=1)
+    place = np.full(hidden.shape[1], len(members))
+    place[list(members)] = np.arange(len(members))
+    return hidden * xp.take(factor, like_index(place, hidden), axis=1)
+
+
+def nonempty(factors: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Return the levels of factors that some node has."""
+    return tuple(members for members in factors if members)
 
 
 def like_index(indices: Any, reference: Array) -> Array:
@@ -143,110 +247,6 @@ def pass_through(n_features: int, *, inputs: bool, constant: bool, reference: Ar
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Where candidate nodes come from.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of all draws.
-    n_features : int
-        Number of inputs.
-    scopes : tuple of float
-        Half widths of the intervals that the parameters are drawn from.
-    n_candidates : int
-        Pool size for each scope.
-    centres : None or array of shape (2, n_features)
-        None: biases are uniform in [-scope, scope], as in the literature. Otherwise the lower
-        and upper corner of the data: a point in the box is drawn and the bias puts the node's
-        steepest point there, so no candidate is wasted on a place without data.
-    activation : str
-        See `Nodes`.
-    sparse : bool
-        Whether a candidate looks at some of the inputs only. How many is drawn between one and
-        all, each octave as likely as the next, and the scope is shared out among them: a node
-        of one input may be as steep along it as a node of all is along its own direction.
-        Where few inputs matter, or act by themselves, dense nodes hardly ever meet them.
-    """
-
-    seed: int
-    n_features: int
-    scopes: tuple[float, ...]
-    n_candidates: int
-    centres: HostArray | None = None
-    activation: str = "logistic"
-    sparse: bool = False
-
-    def pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Iterator[Nodes]:
-        """Yield the candidates of one scope after the other, for one place in the network.
-
-        Parameters
-        ----------
-        reference : array
-            Gives the array library, device and dtype.
-        node : int
-            Number of nodes the network has so far.
-        round : int
-            Round of reweighting.
-
-        Yields
-        ------
-        Nodes
-            `n_candidates` of them, drawn when they are asked for.
-        """
-        rng = self._generator(node, round)
-        for scope in self.scopes:
-            weights, biases = self._drawn(rng, (scope,))
-            yield Nodes(like(weights, reference), like(biases, reference), self.activation)
-
-    def pool(self, scope: int, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
-        """Return the candidates of the scope with the given number; see `pools`."""
-        return next(islice(self.pools(reference, node=node, round=round), scope, None))
-
-    def all_pools(self, reference: Array, *, node: int = 0, round: int = 0) -> Nodes:
-        """Return the candidates of all scopes, scope after scope; see `pools`."""
-        weights, biases = self._drawn(self._generator(node, round), self.scopes)
-        return Nodes(like(weights, reference), like(biases, reference), self.activation)
-
-    def _generator(self, node: int, round: int) -> np.random.Generator:
-        return np.random.default_rng((self.seed, round, node))
-
-    def _drawn(
-        self, rng: np.random.Generator, scopes: tuple[float, ...]
-    ) -> tuple[HostArray, HostArray]:
-        """Return weights and biases, scope after scope; the same drawn together or in turn."""
-        d, n = self.n_features, self.n_candidates
-        sizes = {"weights": d * n, "biases": n}
-        if self.sparse:
-            sizes |= {"counts": n, "ranks": d * n}
-        if self.centres is not None:
-            sizes |= {"points": d * n}
-        numbers = rng.uniform(size=(len(scopes), sum(sizes.values())))
-        stops = np.cumsum(list(sizes.values()))[:-1]
-        drawn = {
-            name: part.reshape(len(scopes), -1, n)
-            for name, part in zip(sizes, np.split(numbers, stops, axis=1), strict=True)
-        }
-        width = np.array(scopes)[:, None, None]
-        weights = (2.0 * drawn["weights"] - 1.0) * width
-        if self.sparse:
-            weights *= _shares(drawn["counts"], drawn["ranks"])
-        if self.centres is not None:
-            low, high = self.centres[:, :, None]
-            biases = -np.sum(weights * (low + drawn["points"] * (high - low)), axis=1)
-        else:
-            biases = ((2.0 * drawn["biases"] - 1.0) * width)[:, 0, :]
-        return np.moveaxis(weights, 0, 1).reshape(d, -1), biases.ravel()
-
-
-def _shares(counts: HostArray, ranks: HostArray) -> HostArray:
-    """Return what part of its scope each candidate has for each input; zero for most."""
-    count = np.floor(np.exp(counts * np.log(ranks.shape[1] + 1.0)))
-    rank = np.argsort(np.argsort(ranks, axis=1), axis=1)
-    return np.where(rank < count, 1.0 / count, 0.0)
-
-
-@dataclass(frozen=True)
 class Network:
     """A fitted network, kept on the host so that it goes wherever its file goes.
 
@@ -276,7 +276,4 @@ def hidden_of(layers: tuple[Nodes, ...], X: Array) -> Array:
 
 def network(layers: tuple[Nodes, ...], output_weights: HostArray) -> Network:
     """Return the network with its nodes copied to the host."""
-    return Network(
-        tuple(replace(n, weights=to_host64(n.weights), biases=to_host64(n.biases)) for n in layers),
-        output_weights,
-    )
+    return Network(tuple(layer.on_host() for layer in layers), output_weights)

@@ -105,16 +105,51 @@ def reweight(
         model, evidence = build(number, rows.map(_product, sample_weight, inlier_weight))
         evidence = rows.map(lambda e: _without(e, negligible), evidence)
         least = None if least_scale is None else least_scale(number, evidence)
-        # A weighting of the caller's own need not know of least scales where there are none.
-        scale = () if least is None else (least,)
         judged = evidence
         if doubt is not None:
             judged = doubted(rows, evidence, doubt(number), sample_weight, least)
-        renewed = several[number].inlier_weight(rows, judged, sample_weight, *scale)
-        if normalise:
-            renewed = mean_one(rows, renewed, sample_weight)
+        renewed = renewed_weight(
+            rows, judged, sample_weight, several[number], least, normalise=normalise
+        )
         yield Round(model, inlier_weight, renewed, evidence, judged, least)
         inlier_weight = renewed
+
+
+def renewed_weight(
+    rows: Rows,
+    judged: Column,
+    sample_weight: Column,
+    weighting: Weighting,
+    least: HostArray | None,
+    *,
+    normalise: bool = True,
+) -> Column:
+    """Return the inlier weights that residuals suggest.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    judged : column of shape (n_rows, n_outputs)
+        Residuals, smaller where the model is in doubt.
+    sample_weight : column of shape (n_rows,)
+        The caller's weights.
+    weighting : Weighting
+        Turns residuals into inlier weights.
+    least : array of shape (n_outputs,) or None
+        What one standard deviation is at least taken to be.
+    normalise : bool
+        Scale inlier weights to mean one.
+
+    Returns
+    -------
+    column of shape (n_rows,)
+        Inlier weights.
+    """
+    # A weighting of the caller's own need not know of least scales where there are none.
+    scale = () if least is None else (least,)
+    renewed = weighting.inlier_weight(rows, judged, sample_weight, *scale)
+    return mean_one(rows, renewed, sample_weight) if normalise else renewed
 
 
 def doubted(

@@ -359,7 +359,7 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
         xp = namespace(block)
         # Clipped first: a row far outside of the bins would overflow on its way into the last.
         near = xp.clip(block, low, high) - low
-        inside = xp.clip(xp.floor(near * (n_bins / (high - low))), 0, n_bins - 1) + 1
+        inside = xp.clip(xp.floor(near * (n_bins / (high - low))), 0.0, n_bins - 1.0) + 1
         inside = xp.where(block < low, xp.zeros_like(block), inside)
         inside = xp.where(block > high, xp.full_like(block, n_bins + 1), inside)
         return xp.where(w > 0, inside, xp.full_like(block, -1))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, HostArray, namespace
-from .nodes import Nodes
+from .nodes import AtHand, Nodes
 from .rows import Column, Rows
 
 
@@ -79,7 +79,7 @@ def pool_sums(rows: Rows, X: Column, residuals: Column, weight: Column, pool: No
         h *= h
         return dots, (column.T @ h)[0, :]
 
-    dots, squares = rows.reduce(sums, X, residuals, weight, width=len(pool))
+    dots, squares = rows.reduce(sums, X, residuals, weight, width=pool.n_units)
     return PoolSums(dots, squares, squares)
 
 
@@ -88,7 +88,7 @@ def pool_sums_exact(
     X: Column,
     residuals: Column,
     weight: Column,
-    pool: Nodes,
+    pool: Nodes | AtHand,
     basis: Column,
     ridge: float,
     *,
@@ -127,7 +127,7 @@ def pool_sums_exact(
         own = h.T @ weighted if between else namespace(h).sum(h * weighted, axis=0)
         return e.T @ weighted, own, p.T @ weighted
 
-    dots, own, cross = rows.reduce(sums, X, residuals, weight, basis, width=2 * len(pool))
+    dots, own, cross = rows.reduce(sums, X, residuals, weight, basis, width=2 * pool.n_units)
     squares = np.diagonal(own).copy() if between else own
     if between:
         gram = own - cross.T @ cross + ridge * np.eye(len(pool))

@@ -15,7 +15,7 @@ import numpy as np
 
 from .arrays import Array, HostArray, like, namespace
 from .committee import Committee, not_gross
-from .rounds import Round, at_most_one, doubted, mean_one
+from .rounds import Round, at_most_one, doubted, renewed_weight
 from .rows import Column, Totals
 from .weighting import Weighting
 
@@ -86,8 +86,7 @@ class SecondLook:
         judged = doubted(
             problem.rows, last.evidence, self.doubt(0), problem.weight, last.least_scale
         )
-        weights = weighting.inlier_weight(problem.rows, judged, problem.weight, last.least_scale)
-        return mean_one(problem.rows, weights, problem.weight)
+        return renewed_weight(problem.rows, judged, problem.weight, weighting, last.least_scale)
 
 
 def second_look(committee: Committee, last: Round) -> SecondLook:

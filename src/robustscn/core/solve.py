@@ -21,7 +21,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from .arrays import Array, HostArray, eps, like, namespace
 from .least_squares import least_squares
-from .nodes import Nodes
+from .nodes import AtHand, Nodes
 from .rows import Column, Rows, Stack, Totals, filled
 
 DIGITS_LOST = 100
@@ -114,7 +114,7 @@ def appended(
     X: Column,
     weight: Column,
     fit: Orthogonal,
-    nodes: Nodes,
+    nodes: Nodes | AtHand,
     *,
     overlaps: HostArray | None = None,
     squares: HostArray | None = None,

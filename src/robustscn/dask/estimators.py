@@ -39,6 +39,10 @@ class DaskSCNRegressor(DaskMixin, SCNRegressor):
     scope_order : {"ascending", "pooled"}, default="ascending"
         Try scopes one after the other and stop at the first with an admissible candidate, or
         choose among the candidates of all scopes.
+    proposals : {"random", "adaptive"}, default="random"
+        How candidates are drawn: "random" as in the literature, "adaptive" with a few of the
+        inputs each, those with which earlier nodes gained the more often, and two fifths of them
+        as variations of these nodes. For many inputs of which few matter.
     contractions : sequence of float, default=(0.9, 0.99, ..., 0.999999)
         Values of r in the inequality, tried in this order.
     rule : {"inequality", "exact"}, default="inequality"
@@ -104,6 +108,7 @@ class DaskSCNRegressor(DaskMixin, SCNRegressor):
         n_candidates: int = 100,
         scopes: Sequence[float] = SCOPES,
         scope_order: str = "ascending",
+        proposals: str = "random",
         contractions: Sequence[float] = CONTRACTIONS,
         rule: str = "inequality",
         block: int = 1,
@@ -122,6 +127,7 @@ class DaskSCNRegressor(DaskMixin, SCNRegressor):
             n_candidates=n_candidates,
             scopes=scopes,
             scope_order=scope_order,
+            proposals=proposals,
             contractions=contractions,
             rule=rule,
             block=block,
@@ -164,6 +170,10 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
         Half widths of the interval that weights and biases are drawn from.
     scope_order : {"ascending", "pooled"}, default="ascending"
         Try scopes one after the other, or choose among the candidates of all scopes.
+    proposals : {"random", "adaptive"}, default="random"
+        How candidates are drawn: "random" as in the literature, "adaptive" with a few of the
+        inputs each, those with which earlier nodes gained the more often, and two fifths of them
+        as variations of these nodes. For many inputs of which few matter.
     contractions : sequence of float, default=(0.9, 0.99, ..., 0.999999)
         Values of r in the inequality, tried in this order.
     rule : {"inequality", "exact"}, default="inequality"
@@ -248,6 +258,7 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
         n_candidates: int = 100,
         scopes: Sequence[float] = SCOPES,
         scope_order: str = "ascending",
+        proposals: str = "random",
         contractions: Sequence[float] = CONTRACTIONS,
         rule: str = "inequality",
         block: int = 1,
@@ -269,6 +280,7 @@ class DaskRSCKDERegressor(DaskRobustMixin, RSCKDERegressor):
             n_candidates=n_candidates,
             scopes=scopes,
             scope_order=scope_order,
+            proposals=proposals,
             contractions=contractions,
             rule=rule,
             block=block,
@@ -289,10 +301,11 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
 
     Parameters
     ----------
-    n_networks : int, default=12
+    n_networks : int, default=8
         Networks of which the median predicts.
     max_nodes : int, default=200
-        Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
+        Hidden nodes of each at most; fewer where rows kept from it are met no better by more,
+        and no more than half the number of different rows, or 20 where these are few.
     n_rounds : int, default=10
         Rounds of reweighting, before the second look; one round believes every row.
     second_look : bool, default=True
@@ -367,7 +380,7 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 12,
+        n_networks: int = 8,
         max_nodes: int = 200,
         n_rounds: int = 10,
         second_look: bool = True,

@@ -21,7 +21,7 @@ from dask.base import is_dask_collection
 from dask.highlevelgraph import HighLevelGraph
 from distributed import Client, Future
 
-from ..core.arrays import HostArray
+from ..core.arrays import ORDER, HostArray
 from ..core.rows import filled
 from .chunks import at
 from .placing import moves
@@ -182,7 +182,8 @@ def as_array(collection: Any, name: str, *, flat_too: bool = False) -> da.Array:
     if collection.ndim != 2 and not (flat_too and collection.ndim == 1):
         raise ValueError(f"{name} has {collection.ndim} dimensions and needs two, rows and columns")
     if hasattr(collection, "_meta_nonempty"):
-        return collection.astype(_frame_dtype(collection, name)).to_dask_array()
+        dtype = _frame_dtype(collection, name)
+        return collection.astype(dtype).to_dask_array().map_blocks(_floats, dtype)
     if collection.ndim == 2 and collection.shape[1] == 0:
         raise ValueError(f"{name} has no columns")
     if collection.ndim == 2 and collection.numblocks[1] > 1:
@@ -337,7 +338,7 @@ def shown(column: ChunkedColumn, lengths: Sequence[int]) -> da.Array:
 
 
 def _floats(block: HostArray, dtype: Any) -> HostArray:
-    return np.asarray(block, dtype=dtype)
+    return np.asarray(block, dtype=dtype, order=ORDER)
 
 
 def _look(names: list[str], labels: list[str], *arrays: HostArray) -> Look:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 import dask
 import dask.array as da
@@ -111,7 +112,7 @@ class DaskMixin(NetworkRegressor):
             chunks=(inputs.chunks[0], *((size,) for size in example.shape[1:])),
             drop_axis=1 if example.ndim == 1 else None,
             meta=example[:0],
-            token="robustscn-predict",
+            name=f"robustscn-predict-{uuid4().hex}",
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..core.arrays import Array, HostArray, eps, like, namespace, to_host64
+from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
 from ..core.growth import Problem
 from ..core.nodes import Network
 from ..core.rounds import Round, at_most_one
@@ -108,7 +108,7 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
             Predictions.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_float_dtypes(X))
+        X = validate_data(self, X, reset=False, dtype=_float_dtypes(X), order=ORDER)
         _check_size(X)
         with one_blas_thread():
             return self._predicted(_rows(X), X)
@@ -141,7 +141,11 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_parameters(self)
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=_float_dtypes(X))
+        X, y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, dtype=_float_dtypes(X), order=ORDER
+        )
+        if is_numpy_array(y):  # scikit-learn orders the inputs only
+            y = np.asarray(y, order=ORDER)
         _check_size(X)
         return training_of(_rows(X), X, y, _checked_weight(sample_weight, X))
 
@@ -150,9 +154,11 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
             return None
         if X_val is None or y_val is None:
             raise ValueError("give both X_val and y_val, or neither")
-        X_val = validate_data(self, X_val, reset=False, dtype=_float_dtypes(X_val))
+        X_val = validate_data(self, X_val, reset=False, dtype=_float_dtypes(X_val), order=ORDER)
         _check_size(X_val)
-        y_val = check_array(y_val, ensure_2d=False, dtype="numeric", input_name="y_val")
+        y_val = check_array(
+            y_val, ensure_2d=False, dtype="numeric", order=ORDER, input_name="y_val"
+        )
         check_consistent_length(X_val, y_val)
         y_val = y_val[:, None] if y_val.ndim == 1 else y_val
         if y_val.shape[1] != training.problem.y.shape[1]:

@@ -83,6 +83,7 @@ CHECKS: dict[str, Check] = {
     "contractions": _numbers(1.0, "numbers between 0 and 1, at least one"),
     "algorithm": _one_of("SC-I", "SC-II", "SC-III"),
     "scope_order": _one_of("ascending", "pooled"),
+    "proposals": _one_of("random", "adaptive"),
     "rule": _one_of("inequality", "exact"),
     "activation": _one_of(*(name for name in ACTIVATIONS if name != "identity")),
 }

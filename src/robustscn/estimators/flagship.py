@@ -23,18 +23,21 @@ from ..core.arrays import Array, like, middle, namespace
 from ..core.committee import (
     FEW_ROWS,
     FIRST_TRUSTED_ROUND,
+    LOOKED_ROWS,
     Committee,
     batch_sizes,
-    count_rows,
     growth_path,
     mean_sizes,
     narrowing,
     not_gross,
+    some_rows,
+    twins_of,
 )
 from ..core.growth import Problem, Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
-from ..core.nodes import Draw, Network
-from ..core.rounds import Round, reweight
+from ..core.nodes import Network
+from ..core.proposals import Draw, Experience
+from ..core.rounds import Round, doubted, renewed_weight, reweight
 from ..core.rows import Column, LocalRows
 from ..core.second_look import ROUNDS, SETTLED, second_look
 from ..core.weighting import Weighting, named
@@ -51,10 +54,11 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     Parameters
     ----------
-    n_networks : int, default=12
+    n_networks : int, default=8
         Networks of which the median predicts.
     max_nodes : int, default=200
-        Hidden nodes of each; at most half the number of rows, or 20 where rows are few.
+        Hidden nodes of each at most; fewer where rows kept from it are met no better by more,
+        and no more than half the number of different rows, or 20 where these are few.
     n_rounds : int, default=10
         Rounds of reweighting, before the second look; one round believes every row.
     second_look : bool, default=True
@@ -126,7 +130,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 12,
+        n_networks: int = 8,
         max_nodes: int = 200,
         n_rounds: int = 10,
         second_look: bool = True,
@@ -179,19 +183,25 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         if isinstance(problem.rows, LocalRows) and not is_numpy_array(problem.X):
             workers = 1  # a device runs one thing at a time
         watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
+        looked_at = problem
+        if problem.rows.n_rows > LOOKED_ROWS:
+            looked_at = some_rows(problem, LOOKED_ROWS)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
             each = pool.map if workers > 1 else map
-            committee = self._committee(problem, each, watch)
-            rounds = list(self._rounds(training, scaling, problem, committee, watch))
-        losses = mean_sizes(problem, [round_.evidence for round_ in rounds])
-        errors, compared = losses, _complete(rounds)
-        if validation is not None:
-            errors = [_validation_error(validation, scaling, each.model) for each in rounds]
-        if validation is not None or watch.ended:
-            # Other rows do not favour more networks, and what was cut short is not complete.
-            compared = list(range(len(rounds)))
-        best = min(compared, key=lambda number: errors[number])
-        self._keep_round(training, scaling, rounds[best])
+            committee = self._committee(looked_at, each, watch)
+            rounds = list(self._rounds(training, scaling, looked_at, committee, watch))
+            losses = mean_sizes(looked_at, [round_.evidence for round_ in rounds])
+            errors, compared = losses, _complete(rounds)
+            if validation is not None:
+                errors = [_validation_error(validation, scaling, each.model) for each in rounds]
+            if validation is not None or watch.ended:
+                # Other rows do not favour more networks, and what was cut short is not complete.
+                compared = list(range(len(rounds)))
+            best = min(compared, key=lambda number: errors[number])
+            kept = rounds[best]
+            if looked_at is not problem:
+                kept = self._judged_on_all(training, problem, committee, kept)
+        self._keep_round(training, scaling, kept)
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
         nodes, training_error, left_out_error = growth_path(committee.paths_by_round[best]).T
@@ -208,6 +218,34 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             self.stop_reason_ += f"; {Stop.CALLER.value}"
         watch.end()
         return self
+
+    def _judged_on_all(
+        self,
+        training: Training,
+        problem: Problem,
+        committee: Committee,
+        kept: Round[tuple[Network, ...]],
+    ) -> Round[tuple[Network, ...]]:
+        """Return the kept round with its networks solved on all rows and all rows judged."""
+        weighting = named("mixture" if self.weighting == "auto" else self.weighting)
+        least = kept.least_scale
+        assert least is not None
+        everyone = committee.widened(problem, kept.model)
+        evidence = everyone.evidence_of(kept.model)
+        judged = doubted(problem.rows, evidence, everyone.doubt, problem.weight, least)
+        first = renewed_weight(problem.rows, judged, problem.weight, weighting, least)
+        (final,) = reweight(
+            problem.rows,
+            problem.weight,
+            everyone.build,
+            weighting,
+            n_rounds=1,
+            start=first,
+            negligible=training.negligible(1e-6),
+            least_scale=lambda _number, _evidence: least,
+            doubt=lambda _number: everyone.doubt,
+        )
+        return final
 
     def _rounds(
         self,
@@ -267,6 +305,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     def _committee(self, problem: Problem, each: Callable[..., Any], watch: Watch) -> Committee:
         n_features = problem.X.shape[1]
+        _, n_different = twins_of(problem)
         recipe = Recipe(
             Draw(
                 self._seed(),
@@ -276,12 +315,16 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                 centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
                 activation=self.activation,
                 sparse=True,
+                boxes=self.activation == "logistic",
             ),
-            max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, count_rows(problem) // 2)),
+            max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, n_different // 2)),
             block=10,
             exact=True,
             shortlist=40,
+            worth=0.1,
+            pursued=True,
             ridge=1e-6,
+            experience=Experience(np.zeros(n_features)),
         )
         batches = batch_sizes(self.n_networks, self.n_rounds, self._n_more_rounds())
         starts = (FIRST_TRUSTED_ROUND, self.n_rounds)
@@ -292,7 +335,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     ) -> None:
         for name, value in self._fitted(training, scaling, kept.model).items():
             setattr(self, name, value)
-        self.n_nodes_ = sum(n.output_weights.shape[0] - 1 for n in self._networks)
+        self.n_nodes_ = sum(len(network.layers[0]) for network in self._networks)
         self._keep_weights(training, kept)
 
     @staticmethod

@@ -12,7 +12,8 @@ import numpy as np
 from ..core.arrays import Array, HostArray, eps
 from ..core.growth import Problem, Stop
 from ..core.least_squares import Solution, least_squares, solved_triangle, triangular_factor
-from ..core.nodes import Draw, Network, Nodes, hidden_of, network, pass_through
+from ..core.nodes import Network, Nodes, hidden_of, network, pass_through
+from ..core.proposals import Draw
 from ..core.rounds import Round, reweight
 from ..core.rows import Column
 from ..core.weighting import Laplace, Weighting, named
@@ -458,7 +459,8 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
         Precision of the prior on the output weights, in the unit of the targets. 10 gives the
         published figures for targets between 0 and 1; smaller values trust the rows more.
     delta : float, default=1e-5
-        Smallest residual told from zero, in the unit of the targets.
+        Smallest residual told from zero, in the unit of the targets; not below rounding, which
+        is 1000 rounding units of targets of the usual size.
     weighting : None, str or Weighting, default=None
         None is the method's own; others as in `RSCKDERegressor`.
     n_rounds : int, default=100
@@ -576,10 +578,13 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
                 "the prior has the unit of y, and targets of this size do not fit float32: "
                 "scale y, or give X in float64"
             )
+        # Residuals that count as none are set to zero. A row met so is believed as far as one at
+        # the edge of that, not 1e30 times more, which would leave the other rows to rounding.
+        delta = max(self.delta, training.negligible() * training.scale)
         weighting: Weighting = (
             named(self.weighting)
             if self.weighting is not None
-            else Laplace(self.delta, unit=training.scale)
+            else Laplace(delta, unit=training.scale)
         )
         watch = Watch(self, self.n_rounds, X, y)
         self._fit(training, validation, weighting, self.ridge, watch, normalise=not own)

@@ -21,7 +21,8 @@ from ..core.growth import (
     validated,
     watched,
 )
-from ..core.nodes import Draw, Network, network
+from ..core.nodes import Network, network
+from ..core.proposals import Draw, Experience
 from ..core.renewal import renewed
 from ..core.rounds import Round, reweight
 from ..core.rows import Column
@@ -152,6 +153,10 @@ class SCNRegressor(NetworkRegressor):
     scope_order : {"ascending", "pooled"}, default="ascending"
         Try scopes one after the other and stop at the first with an admissible candidate, or
         choose among the candidates of all scopes.
+    proposals : {"random", "adaptive"}, default="random"
+        How candidates are drawn: "random" as in the literature, "adaptive" with a few of the
+        inputs each, those with which earlier nodes gained the more often, and two fifths of them
+        as variations of these nodes. For many inputs of which few matter.
     contractions : sequence of float, default=(0.9, 0.99, ..., 0.999999)
         Values of r in the inequality, tried in this order.
     rule : {"inequality", "exact"}, default="inequality"
@@ -220,6 +225,7 @@ class SCNRegressor(NetworkRegressor):
         n_candidates: int = 100,
         scopes: Sequence[float] = SCOPES,
         scope_order: str = "ascending",
+        proposals: str = "random",
         contractions: Sequence[float] = CONTRACTIONS,
         rule: str = "inequality",
         block: int = 1,
@@ -236,6 +242,7 @@ class SCNRegressor(NetworkRegressor):
         self.n_candidates = n_candidates
         self.scopes = scopes
         self.scope_order = scope_order
+        self.proposals = proposals
         self.contractions = contractions
         self.rule = rule
         self.block = block
@@ -321,13 +328,15 @@ def recipe_of(estimator: Any, training: Training) -> Recipe:
             'block > 1, rule="exact" and a ridge need algorithm="SC-III", got '
             f"{estimator.algorithm!r}"
         )
+    adaptive, n_features = estimator.proposals == "adaptive", training.problem.X.shape[1]
     return Recipe(
         Draw(
             seed=estimator._seed(),
-            n_features=training.problem.X.shape[1],
+            n_features=n_features,
             scopes=tuple(float(scope) for scope in estimator.scopes),
             n_candidates=estimator.n_candidates,
             activation=estimator.activation,
+            sparse=adaptive,
         ),
         max_nodes=estimator.max_nodes,
         solve=ALGORITHMS[estimator.algorithm],  # type: ignore[arg-type]
@@ -338,6 +347,7 @@ def recipe_of(estimator: Any, training: Training) -> Recipe:
         contractions=tuple(float(r) for r in estimator.contractions),
         ridge=float(estimator.ridge),
         tolerance=float(estimator.tol),
+        experience=Experience(np.zeros(n_features)) if adaptive else None,
     )
 
 
@@ -372,6 +382,10 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         Half widths of the interval that weights and biases are drawn from.
     scope_order : {"ascending", "pooled"}, default="ascending"
         Try scopes one after the other, or choose among the candidates of all scopes.
+    proposals : {"random", "adaptive"}, default="random"
+        How candidates are drawn: "random" as in the literature, "adaptive" with a few of the
+        inputs each, those with which earlier nodes gained the more often, and two fifths of them
+        as variations of these nodes. For many inputs of which few matter.
     contractions : sequence of float, default=(0.9, 0.99, ..., 0.999999)
         Values of r in the inequality, tried in this order.
     rule : {"inequality", "exact"}, default="inequality"
@@ -455,6 +469,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         n_candidates: int = 100,
         scopes: Sequence[float] = SCOPES,
         scope_order: str = "ascending",
+        proposals: str = "random",
         contractions: Sequence[float] = CONTRACTIONS,
         rule: str = "inequality",
         block: int = 1,
@@ -472,6 +487,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
             n_candidates=n_candidates,
             scopes=scopes,
             scope_order=scope_order,
+            proposals=proposals,
             contractions=contractions,
             rule=rule,
             block=block,

@@ -1,7 +1,8 @@
 """One of our estimators as nodes of a graph.
 
 All networks of a committee are one matrix product, an activation and another product: input
-weights stand side by side, output weights below each other, divided by the number of networks.
+weights stand side by side, output weights below each other, in columns of each network's own.
+Where nodes are products of units, units are gathered and multiplied in between.
 A rank is a sum over segments between knots, each clipped to its share of the way:
 `rank(x) = r_0 + sum_i (r_{i+1} - r_i) clip((x - k_i) / (k_{i+1} - k_i), 0, 1)`.
 """
@@ -14,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import HostArray
-from ..core.inputs import Scaling
-from ..core.nodes import Network
+from ..core.inputs import BEYOND, Scaling
+from ..core.nodes import Network, Nodes
 from .graph import CannotExport, Graph
 
 
@@ -34,6 +35,10 @@ ACTIVATIONS: dict[str, Callable[[Graph, str], str]] = {
     "tanh": lambda graph, z: graph.add("Tanh", z),
     "relu": lambda graph, z: graph.add("Relu", z),
 }
+
+
+ALWAYS_ON = 40.0
+"""Bias at which a logistic unit is one to the last digit."""
 
 
 def prediction(graph: Graph, model: Any, x: str) -> str:
@@ -58,6 +63,7 @@ def scaled_inputs(graph: Graph, scaling: Scaling, x: str) -> str:
     """Return the inputs scaled linearly and by rank, side by side; see `Scaling.inputs`."""
     linear = graph.add("Sub", x, graph.constant(scaling.low))
     linear = graph.add("Div", linear, graph.constant(scaling.width))
+    linear = graph.add("Clip", linear, graph.constant(-BEYOND), graph.constant(1.0 + BEYOND))
     if not scaling.ranked:
         return linear
     return graph.add("Concat", linear, ranked_inputs(graph, scaling, x), axis=1)
@@ -82,22 +88,41 @@ def outputs(graph: Graph, networks: tuple[Network, ...], x: str) -> str:
     """Return the networks' outputs side by side, shape (n_rows, n_networks * n_outputs)."""
     total: str | None = None
     constant: HostArray | float = 0.0
-    for activation, (weights, biases, output_weights) in _side_by_side(networks).items():
+    for activation, (nodes, output_weights) in _side_by_side(networks).items():
+        weights, biases = nodes.weights, nodes.biases
         if activation == "identity":
             constant = biases @ output_weights
             weights, output_weights = weights @ output_weights, np.empty(0)
             if not weights.any() and total is not None:
                 continue
+        if nodes.factors:
+            weights = np.hstack([weights, np.zeros((len(weights), 1))])
+            biases = np.append(biases, ALWAYS_ON)
         # ONNX Runtime fuses a product with a division by one number before it, in float32.
         product = "Mul" if len(weights) == 1 else "MatMul"
         term = graph.add(product, x, graph.constant(weights))
         if activation != "identity":
             term = graph.add("Add", term, graph.constant(biases))
-            term = ACTIVATIONS[activation](graph, term)
+            term = _multiplied(graph, ACTIVATIONS[activation](graph, term), nodes)
             term = graph.add("MatMul", term, graph.constant(output_weights))
         total = term if total is None else graph.add("Add", total, term)
     assert total is not None
     return graph.add("Add", total, graph.constant(constant))
+
+
+def _multiplied(graph: Graph, units: str, nodes: Nodes) -> str:
+    """Return the nodes' outputs, products of the units'; those they lack are the last, a one."""
+    if not nodes.factors:
+        return units
+    hidden, start = None, 0
+    for members in (range(len(nodes)), *nodes.factors):
+        place = np.full(len(nodes), nodes.n_units)
+        place[list(members)] = np.arange(start, start + len(members))
+        start += len(members)
+        factor = graph.add("Gather", units, graph.constant(place), axis=1)
+        hidden = factor if hidden is None else graph.add("Mul", hidden, factor)
+    assert hidden is not None
+    return hidden
 
 
 def middle(graph: Graph, values: str, count: int) -> str:
@@ -111,26 +136,20 @@ def middle(graph: Graph, values: str, count: int) -> str:
     return graph.add("ReduceMean", upper, axes=[1], keepdims=0)
 
 
-def _side_by_side(
-    networks: tuple[Network, ...],
-) -> dict[str, tuple[HostArray, HostArray, HostArray]]:
-    """Return input weights, biases and output weights for each activation, identity last.
+def _side_by_side(networks: tuple[Network, ...]) -> dict[str, tuple[Nodes, HostArray]]:
+    """Return all nodes of each activation and their output weights, identity last.
 
     Each network's output weights are in columns of its own.
     """
-    layers: dict[str, list[tuple[HostArray, HostArray, HostArray]]] = {}
+    layers: dict[str, tuple[Nodes, HostArray]] = {}
     for number, network in enumerate(networks):
         end, m = 0, network.output_weights.shape[1]
         for layer in network.layers:
             start, end = end, end + len(layer)
             own = np.zeros((len(layer), m * len(networks)))
             own[:, m * number : m * (number + 1)] = network.output_weights[start:end]
-            layers.setdefault(layer.activation, []).append((layer.weights, layer.biases, own))
-    return {
-        activation: (
-            np.hstack([weights for weights, _, _ in parts]),
-            np.concatenate([biases for _, biases, _ in parts]),
-            np.vstack([own for _, _, own in parts]),
-        )
-        for activation, parts in sorted(layers.items(), key=lambda item: item[0] == "identity")
-    }
+            if layer.activation in layers:
+                nodes, before = layers[layer.activation]
+                layer, own = nodes.joined(layer), np.vstack([before, own])
+            layers[layer.activation] = (layer, own)
+    return dict(sorted(layers.items(), key=lambda item: item[0] == "identity"))

@@ -21,7 +21,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
 from ..core.density import binned, silverman
-from ..core.nodes import Draw
+from ..core.proposals import Draw
 from ..core.rows import LocalRows
 
 Matrix = NDArray[np.float64]

@@ -15,7 +15,7 @@ A unit is a pure function of its fields, hence the same in any process and any o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -205,31 +205,13 @@ def _ours(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
     }
 
 
-class _EachRound:
-    """A callback that notes the test error after each round."""
-
-    def __init__(self, data: Data) -> None:
-        self.data, self.errors = data, list[float]()
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_end(
-        self,
-        estimator: Any,  # noqa: ARG002
-        context: Any,
-        *,
-        fitted_estimator: Any = None,
-    ) -> bool:
-        if context.task_name == "round":
-            self.errors.append(self.data.rmse(fitted_estimator.predict(self.data.X_test)))
-        return False
+def _errors_after(rounds: Sequence[int], model: RSCKDERegressor, data: Data) -> list[float]:
+    """Return the test errors of one fit that goes on from each number of rounds to the next."""
+    errors = []
+    for n_rounds in rounds:
+        model.set_params(n_rounds=n_rounds, warm_start=True).fit(data.X, data.y)
+        errors.append(data.rmse(model.predict(data.X_test)))
+    return errors
 
 
 def _rounds(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
@@ -238,12 +220,10 @@ def _rounds(unit: Unit, trial: int, seed: int) -> dict[str, Any]:
     errors = {}
     for size in ROUND_SIZES:
         # With the task's few scopes the search gives up near 40 nodes; the literal one does not.
-        settings = rsc_kde(unit.experiment.task, literal=True)
-        settings |= {"max_nodes": size, "n_rounds": max(ROUNDS)}
-        each = _EachRound(data)
-        RSCKDERegressor(**settings, random_state=seed).set_callbacks(each).fit(data.X, data.y)
-        for rounds in ROUNDS:
-            errors[f"{rounds} | {size}"] = each.errors[rounds - 1]
+        settings = rsc_kde(unit.experiment.task, literal=True) | {"max_nodes": size}
+        model = RSCKDERegressor(**settings, random_state=seed)
+        for rounds, error in zip(ROUNDS, _errors_after(ROUNDS, model, data), strict=True):
+            errors[f"{rounds} | {size}"] = error
     return {"rmse": errors}
 
 

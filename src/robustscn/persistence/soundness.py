@@ -120,7 +120,7 @@ def _check_network(network: Network) -> None:
         weights, biases = layer.weights, layer.biases
         if weights.ndim != 2 or biases.shape != weights.shape[1:]:
             raise Unsound("hidden nodes whose weights and biases do not agree")
-        widths.append(weights.shape[1])
+        widths.append(len(layer))
     output = network.output_weights
     if output.ndim != 2 or output.shape[0] != sum(widths):
         raise Unsound("a network whose output weights and nodes do not agree")

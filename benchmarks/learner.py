@@ -1,0 +1,226 @@
+"""How well and how fast `RobustSCNRegressor` learns on its defaults, beside boosted trees.
+
+Three functions of twenty inputs with noise of 0.1 and, where rows are wrong, U[-5, 5] added to a
+quarter of the targets; the error is the root mean square against the true function. Trees learn
+from the absolute error, on their defaults. Each part is a set of rows of `docs/learner.md`, kept
+in the results as soon as it is done:
+
+    python benchmarks/learner.py                      both parts, a quarter of an hour
+    python benchmarks/learner.py --parts accuracy     one of accuracy, rows
+    python benchmarks/learner.py --page               the page from the committed results
+
+Seconds are wall-clock on an idle machine, both sides in one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from robustscn import RobustSCNRegressor
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "learner.json"
+PAGE = HERE.parent / "docs" / "learner.md"
+Function = Callable[[np.ndarray], np.ndarray]
+
+FAST: dict[str, Any] = {"n_networks": 2, "n_rounds": 5, "second_look": False, "max_nodes": 100}
+"""Settings for those who cannot wait, named on the page."""
+
+
+def friedman(X: np.ndarray) -> np.ndarray:
+    bump = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    return (bump + 10 * X[:, 3] + 5 * X[:, 4]) / 5
+
+
+def steps(X: np.ndarray) -> np.ndarray:
+    corner = 1.0 * (X[:, 0] > 0.5) * (X[:, 1] > 0.3)
+    return corner + 1.0 * (X[:, 2] > 0.6) * (X[:, 3] < 0.7) - 1.0 * (X[:, 4] > 0.5)
+
+
+def smooth(X: np.ndarray) -> np.ndarray:
+    return np.sin(6 * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + X[:, 3] ** 2
+
+
+FUNCTIONS: dict[str, Function] = {"smooth": smooth, "Friedman": friedman, "steps": steps}
+
+
+class Task:
+    """Training rows of which some are wrong, and clean ones to measure by."""
+
+    def __init__(self, function: Function, n_rows: int, n_inputs: int, share: float, seed: int):
+        rng = np.random.default_rng((seed, n_rows, n_inputs))
+        self.X = rng.uniform(size=(n_rows, n_inputs))
+        self.wrong = rng.permutation(n_rows) < round(share * n_rows)
+        self.y = function(self.X) + 0.1 * rng.normal(size=n_rows)
+        self.y += self.wrong * rng.uniform(-5, 5, size=n_rows)
+        self.tested = rng.uniform(size=(5000, n_inputs))
+        self.truth = function(self.tested)
+
+    def result(self, model: Any, *, oracle: bool = False) -> dict[str, float]:
+        """Return error and seconds; an oracle learns without the wrong rows."""
+        kept = ~self.wrong if oracle else slice(None)
+        start = time.perf_counter()
+        model.fit(self.X[kept], self.y[kept])
+        seconds = time.perf_counter() - start
+        error = np.sqrt(np.mean((model.predict(self.tested) - self.truth) ** 2))
+        return {"rmse": round(float(error), 5), "seconds": round(seconds, 2)}
+
+
+def ours(seed: int, **settings: Any) -> RobustSCNRegressor:
+    return RobustSCNRegressor(random_state=seed, **settings)
+
+
+def trees(seed: int) -> HistGradientBoostingRegressor:
+    return HistGradientBoostingRegressor(loss="absolute_error", random_state=seed)
+
+
+def accuracy(n_draws: int) -> list[dict[str, Any]]:
+    """Many inputs of which five matter."""
+    cases = (
+        (friedman, 4000, 20, 0.0, n_draws),
+        (friedman, 4000, 20, 0.25, n_draws),
+        (friedman, 1500, 200, 0.0, max(1, n_draws // 2)),
+        (steps, 10_000, 20, 0.25, max(1, n_draws // 3)),
+    )
+    found = []
+    for function, n_rows, n_inputs, share, count in cases:
+        for seed in track(range(count), f"{function.__name__}, {n_rows} x {n_inputs}, {share:.0%}"):
+            task = Task(function, n_rows, n_inputs, share, 7000 + seed)
+            row = {
+                "function": function.__name__,
+                "rows": n_rows,
+                "inputs": n_inputs,
+                "wrong": share,
+                "seed": seed,
+                "RobustSCN": task.result(ours(seed)),
+                "trees": task.result(trees(seed)),
+            }
+            if share:
+                row["oracle"] = task.result(ours(seed), oracle=True)
+            found.append(row)
+    return found
+
+
+def by_rows(sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Error and seconds against rows, a quarter of the targets wrong."""
+    found = []
+    for n_rows in sizes:
+        for name, function in FUNCTIONS.items():
+            print(f"{name}, {n_rows} rows ...", flush=True)
+            task = Task(function, n_rows, 20, 0.25, 7100)
+            found.append(
+                {
+                    "function": name,
+                    "rows": n_rows,
+                    "RobustSCN": task.result(ours(0)),
+                    "fast": task.result(ours(0, **FAST)),
+                    "trees": task.result(trees(0)),
+                }
+            )
+    return found
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
+
+
+def page_of(results: dict[str, Any]) -> str:
+    """Return the page: two tables, nothing typed by hand."""
+    fast = ", ".join(f"{name}={value}" for name, value in FAST.items())
+    lines = [
+        "# How well it learns, and how fast",
+        "",
+        "Rebuilt by `make bench-learner` (`benchmarks/learner.py`) from"
+        " `benchmarks/results/learner.json`.",
+        "Functions of 20 inputs or more of which five matter, noise of 0.1, and U[-5, 5] added to"
+        " the wrong targets; root mean squared error against the true function. Trees are"
+        " HistGradientBoosting on the absolute error; both sides on their defaults.",
+        "",
+        "## Few inputs matter",
+        "",
+    ]
+    cases: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in results["accuracy"]:
+        key = (row["function"], row["rows"], row["inputs"], row["wrong"])
+        cases.setdefault(key, []).append(row)
+    body = []
+    for (function, n_rows, n_inputs, wrong), draws in cases.items():
+        errors = {
+            name: [draw[name]["rmse"] for draw in draws if name in draw]
+            for name in ("RobustSCN", "trees", "oracle")
+        }
+        oracle = errors["oracle"]
+        body.append(
+            [
+                f"{function}, {n_rows:,} x {n_inputs}",
+                f"{wrong:.0%}",
+                len(draws),
+                f"{np.mean(errors['RobustSCN']):.4f}",
+                f"{np.max(errors['RobustSCN']):.4f}",
+                f"{np.mean(errors['RobustSCN']) / np.mean(oracle):.2f}" if oracle else "",
+                f"{np.mean(errors['trees']):.4f}",
+            ]
+        )
+    head = ["data", "wrong", "draws", "RobustSCN", "worst draw", "of its oracle", "trees"]
+    lines += table(head, body)
+    lines += [
+        "",
+        "The oracle is RobustSCN trained without the wrong rows.",
+        "",
+        "## More rows",
+        "",
+        f"A quarter of the targets wrong, one draw, seconds on two cores. Fast: `{fast}`.",
+        "",
+    ]
+    head = ["data", "RobustSCN", "fast", "trees", "seconds", "fast", "trees", "ratios"]
+    body = []
+    for row in results["rows"]:
+        each = [row[name] for name in ("RobustSCN", "fast", "trees")]
+        ratios = [f"{one['seconds'] / each[2]['seconds']:.1f}" for one in each[:2]]
+        body.append(
+            [
+                f"{row['function']}, {row['rows']:,} rows",
+                *(f"{one['rmse']:.4f}" for one in each),
+                *(f"{one['seconds']:.1f}" for one in each),
+                ", ".join(ratios),
+            ]
+        )
+    lines += table(head, body)
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", default="accuracy,rows", help="which, with commas between")
+    parser.add_argument("--draws", type=int, default=10, help="draws of the first part (10)")
+    parser.add_argument("--rows", default="1000,3000,20000,100000", help="sizes of the second")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where the results are")
+    parser.add_argument("--docs", type=Path, default=PAGE, help="where the page goes")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    chosen = parser.parse_args()
+    results = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
+    parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "accuracy": lambda: accuracy(chosen.draws),
+        "rows": lambda: by_rows([int(size) for size in chosen.rows.split(",")]),
+    }
+    for part in () if chosen.page else chosen.parts.split(","):
+        results[part] = parts[part]()
+        chosen.out.write_text(json.dumps(results, indent=1) + "\n")
+    chosen.docs.write_text(page_of(results))
+    print(f"wrote {chosen.docs}")
+
+
+if __name__ == "__main__":
+    main()

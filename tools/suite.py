@@ -1,0 +1,105 @@
+"""Runs of the tests in other surroundings, and a table of how they went."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one run of the tests went.
+
+    Parameters
+    ----------
+    passed, failed, skipped : int
+        Numbers of tests; an error outside of a test is a failure.
+    seconds : float
+        How long it took.
+    """
+
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+
+    @property
+    def good(self) -> bool:
+        """Whether tests ran and none failed."""
+        return self.failed == 0 and self.passed > 0
+
+
+def outcome_of(
+    python: Path, arguments: Sequence[str], environment: Mapping[str, str], *, processes: int = 2
+) -> Outcome:
+    """Run pytest and return how it went.
+
+    Parameters
+    ----------
+    python : Path
+        Interpreter to run it with.
+    arguments : sequence of str
+        What to test, in pytest's words.
+    environment : mapping
+        The whole environment of the run.
+    processes : int
+        How many share the tests.
+
+    Returns
+    -------
+    Outcome
+        What pytest said is printed only where something failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [python, "-m", "pytest", "-q", "-n", str(processes), "-m", "not slow"]
+        start = time.perf_counter()
+        done = subprocess.run(
+            [*command, *arguments, f"--junitxml={report}"],
+            cwd=ROOT, env=dict(environment), text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        seconds = time.perf_counter() - start
+        counts = _counted(report)
+    failed = max(counts["failures"] + counts["errors"], int(done.returncode != 0))
+    if failed:
+        print(done.stdout, flush=True)
+    passed = counts["tests"] - counts["failures"] - counts["errors"] - counts["skipped"]
+    return Outcome(passed, failed, counts["skipped"], seconds)
+
+
+def _counted(report: Path) -> dict[str, int]:
+    """Return the numbers in a report; zeros where the run was over before there was one."""
+    names = ("tests", "failures", "errors", "skipped")
+    if not report.exists():
+        return dict.fromkeys(names, 0)
+    suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
+    return {name: sum(int(suite.get(name, "0")) for suite in suites) for name in names}
+
+
+def finish(rows: Mapping[str, Outcome | str]) -> None:
+    """Print a table and end the process: 0 if all that could run here passed, else 1.
+
+    Parameters
+    ----------
+    rows : mapping
+        For the name of each run how it went, or why there was none.
+    """
+    width = max(len(name) for name in rows)
+    print(f"\n| {'':{width}} | passed | failed | skipped | seconds |")
+    print(f"| {'-' * width} | -----: | -----: | ------: | ------: |")
+    for name, row in rows.items():
+        if isinstance(row, str):
+            print(f"| {name:{width}} | {row} | | | |")
+        else:
+            numbers = f"{row.passed:6} | {row.failed:6} | {row.skipped:7} | {row.seconds:7.0f}"
+            print(f"| {name:{width}} | {numbers} |")
+    sys.exit(any(isinstance(row, Outcome) and not row.good for row in rows.values()))
