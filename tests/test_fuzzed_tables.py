@@ -8,7 +8,8 @@ import pytest
 
 from fuzzed import fuzzed, tried
 
-pytestmark = pytest.mark.hostile
+# What a library warns of is a note on the command line, and no error as elsewhere in the suite.
+pytestmark = [pytest.mark.hostile, pytest.mark.filterwarnings("default")]
 
 
 def test_fuzzed_tables_become_a_model_or_one_line():
