@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,6 +36,12 @@ $(VENV)/.peers: $(VENV)/.developer
 
 demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, and the report
 	@env -u OMP_NUM_THREADS $(BIN)/robustscn demo out/demo
+
+test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries; part of `make test`
+	$(BIN)/python -m pytest -n 2 -m hostile tests
+
+soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/results/soak.json
+	$(BIN)/python benchmarks/soak.py $(SOAK)
 
 test: $(VENV)/.developer  ## the tests
 	$(BIN)/python -m pytest -n 2 -m "not slow"

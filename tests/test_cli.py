@@ -27,7 +27,7 @@ from robustscn.cli.writing import size_in_words, write_all
 from robustscn.persistence import load
 from robustscn.tables import read_table
 
-COMMANDS = ("fit", "predict", "outliers", "report", "export", "demo")
+COMMANDS = ("fit", "predict", "outliers", "report", "export", "info", "demo")
 SMALL = ("--networks", "4", "--nodes", "30", "--rounds", "5")
 TINY = ("--networks", "2", "--nodes", "5", "--rounds", "1")
 

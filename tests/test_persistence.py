@@ -34,6 +34,7 @@ from robustscn.persistence import (
     DamagedModel,
     NotAModel,
     OtherVersion,
+    TooLargeModel,
     UntrustedModel,
     load,
     save,
@@ -362,7 +363,7 @@ def test_a_file_with_a_changed_bit_is_refused_or_the_same(tmp_path, model):
         (tmp_path / "bit.skops").write_bytes(changed)
         try:
             loaded = load(tmp_path / "bit.skops").model
-        except (DamagedModel, NotAModel, OtherVersion):
+        except (DamagedModel, NotAModel, OtherVersion, TooLargeModel):
             refused += 1
         else:  # a date or a flag of the archive, which is no part of the model
             np.testing.assert_array_equal(loaded.predict(X), wanted, strict=True)
@@ -415,7 +416,7 @@ def test_other_files_are_refused_with_a_sentence(tmp_path, content, kind):
 
 
 def test_all_refusals_are_value_errors():
-    for kind in (NotAModel, DamagedModel, OtherVersion, UntrustedModel):
+    for kind in (NotAModel, DamagedModel, OtherVersion, TooLargeModel, UntrustedModel):
         assert issubclass(kind, ValueError)
 
 

@@ -27,6 +27,8 @@ __all__ = [
 
 # scikit-learn takes a second or two to load; who asks for a version or for help need not wait.
 def __getattr__(name: str) -> Any:
+    if name in ("core", "estimators", "weighting"):
+        return import_module(f"{__name__}.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = getattr(import_module(f"{__name__}.estimators"), name)

@@ -6,11 +6,14 @@ running, 2 wrong usage or an input that cannot be used, 130 interrupted.
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .interrupts import WORDS, quitting_at_once
 
 if TYPE_CHECKING:
     from .application import app as app
@@ -46,12 +49,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     robustscn ...
     0
     """
+    try:
+        _take_any_character()
+        code = _run(arguments)
+    except KeyboardInterrupt:
+        print(WORDS, file=sys.stderr)
+        code = 130
+    if arguments is None:  # nothing is left to interrupt but the interpreter's own end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given == ["--version"]:  # asked first where something is missing, so it needs nothing
         print(f"robustscn {__version__}")
         return 0
     try:
-        from .application import run
+        with quitting_at_once():
+            from .application import run
     except ModuleNotFoundError as missing:
         print(
             f"error: the command line needs {missing.name}: pip install 'robustscn[cli]'",
@@ -59,3 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 1
     return run(given)
+
+
+def _take_any_character() -> None:
+    """Show what a stream's encoding lacks by its number: file names and columns may be anything."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

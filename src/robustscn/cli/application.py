@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from .interrupts import quitting_at_once
 from .messages import UNUSABLE, plain_errors
 
 COMMANDS = {
@@ -24,6 +25,7 @@ COMMANDS = {
         "Write the page about a fit again, from the model and the table it was made from.",
     ),
     "export": ("use", "Write a model as ONNX, which predicts where there is no Python."),
+    "info": ("info", "Show what is in a model file without building any of it."),
     "demo": ("demo", "Show all of this on a simulated grinding circuit with 25 % wrong targets."),
     "reproduce": (
         "reproduce",
@@ -43,7 +45,9 @@ class _Group(TyperGroup):
 
 def _loaded(name: str) -> Any:
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    alone.command(name)(getattr(import_module(f"{__package__}.{COMMANDS[name][0]}"), name))
+    with quitting_at_once():
+        module = import_module(f"{__package__}.{COMMANDS[name][0]}")
+    alone.command(name)(getattr(module, name))
     return typer.main.get_command(alone)
 
 

@@ -19,6 +19,7 @@ from .. import (
 )
 from ..datasets import contaminate, make_grinding
 from ..tables import read_table
+from ..text import one_line
 from . import options
 from .fit import fit_writers
 from .learning import Learned, Settings, learned, task_of
@@ -171,5 +172,7 @@ def _print(
     console = Console(highlight=False)
     console.print(table)
     for name, size in files.items():
-        console.print(f"wrote {name} ({size_in_words(size)})", markup=False, soft_wrap=True)
-    console.print(f"open {places[1]} in a browser", markup=False, soft_wrap=True)
+        words = one_line(f"wrote {name} ({size_in_words(size)})")
+        console.print(words, markup=False, soft_wrap=True)
+    words = one_line(f"open {places[1]} in a browser")
+    console.print(words, markup=False, soft_wrap=True)

@@ -73,6 +73,7 @@ def fit(
     ] = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -109,7 +110,9 @@ def fit(
         if not check:
             check_outputs(places, [data])
             _require_libraries(places)
-        frame = read_table(data, separator=sign, encoding=encoding)
+        frame = read_table(
+            data, separator=sign, encoding=encoding, max_size=options.size_of(max_size)
+        )
         present = list(frame.columns)
         task = task_of(
             frame,

@@ -17,6 +17,8 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from ..text import one_line
+
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 """Exit codes."""
 
@@ -48,7 +50,20 @@ def notes(lines: Iterable[str], quiet: bool) -> None:
     """
     if not quiet:
         for line in lines:
-            errors().print(f"note: {line}", markup=False, style="dim")
+            say(f"note: {line}", style="dim")
+
+
+def say(line: object, style: str | None = None) -> None:
+    """Print a line on standard error, whatever the text in it came from.
+
+    Parameters
+    ----------
+    line : object
+        What to say.
+    style : str or None, default=None
+        How it looks on a terminal.
+    """
+    errors().print(one_line(line), markup=False, style=style)
 
 
 def fail(message: object, code: int) -> typer.Exit:
@@ -66,8 +81,7 @@ def fail(message: object, code: int) -> typer.Exit:
     typer.Exit
         To be raised.
     """
-    line = " ".join(str(message).split())
-    errors().print(f"error: {line}", markup=False)
+    say(f"error: {message}")
     return typer.Exit(code)
 
 
@@ -91,12 +105,17 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
             yield
     except typer.Exit:
         raise
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError as error:
+        if error.filename is not None:  # a FIFO that was to be written
+            raise fail(*_in_words(error)) from None
+        # Whoever read our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (KeyboardInterrupt, typer.Abort):
         raise fail("interrupted, nothing was written", INTERRUPTED) from None
     except Exception as error:
+        if _came_from_interrupt(error):
+            raise fail("interrupted, nothing was written", INTERRUPTED) from None
         # Wrong usage is Typer's to find, and its own kind of error; its classes have moved about.
         if hasattr(error, "format_message"):
             raise fail(error.format_message(), UNUSABLE) from None
@@ -105,24 +124,35 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
         raise fail(*_in_words(error)) from None
 
 
+def _came_from_interrupt(error: BaseException) -> bool:
+    """Return whether an interrupt is at the root; imports report one in their own words."""
+    root: BaseException | None = error
+    for _ in range(20):
+        if root is None or isinstance(root, KeyboardInterrupt):
+            break
+        root = root.__cause__ or root.__context__
+    return isinstance(root, KeyboardInterrupt)
+
+
 def _as_note(message: Warning | str, *_where: object, **_more: object) -> None:
-    notes([" ".join(str(message).split())], quiet=False)
+    notes([str(message)], quiet=False)
 
 
 def _in_words(error: Exception) -> tuple[str, int]:
     from ..onnx import CannotExport
-    from ..persistence import DamagedModel, NotAModel, OtherVersion, UntrustedModel
+    from ..persistence import faults
     from ..tables import TableError
 
-    unusable = (TableError, UnusableError, NotAModel, DamagedModel, OtherVersion, UntrustedModel)
-    if isinstance(error, (*unusable, CannotExport)):
+    models = (faults.NotAModel, faults.DamagedModel, faults.OtherVersion, faults.UntrustedModel)
+    unusable = (TableError, UnusableError, *models, faults.TooLargeModel, CannotExport)
+    if isinstance(error, unusable):
         return str(error), UNUSABLE
     if isinstance(error, ImportError):
         return str(error), FAILED
     if isinstance(error, MemoryError):
         return "out of memory: use fewer rows, or fewer --networks and --nodes", FAILED
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'a file'}: {error.strerror}", FAILED
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, FAILED
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return f"{first} (run again with --debug to see where)", FAILED
 
@@ -135,7 +165,12 @@ def print_json(content: dict[str, Any]) -> None:
     content : dict
         Plain data.
     """
-    print(json.dumps(_plain(content), ensure_ascii=False))
+    text = json.dumps(_plain(content), ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:  # an ASCII terminal, or a file name that is no text
+        text = json.dumps(_plain(content))
+    print(text)
 
 
 def _plain(value: Any) -> Any:

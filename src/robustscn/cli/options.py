@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ..sizes import size_from_words
+
 DATA_HELP = "Table to read: CSV, TSV, Parquet, compressed or not; '-' is standard input."
 
 Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
@@ -25,6 +27,30 @@ Encoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="Of a text file; else found out."),
 ]
+
+MaxSize = Annotated[
+    str | None,
+    typer.Option("--max-size", metavar="SIZE", help="What files may unpack to, such as 8GB."),
+]
+
+
+def size_of(given: str | None) -> int | None:
+    """Return the bytes that a user allows.
+
+    Parameters
+    ----------
+    given : str or None
+        Such as "8GB".
+
+    Returns
+    -------
+    int or None
+        None where the limits are to be the usual ones.
+    """
+    try:
+        return None if given is None else size_from_words(given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def separator_of(given: str | None) -> str | None:

@@ -26,7 +26,7 @@ from ..paper.runner import Plan, execute
 from ..paper.settings import TASKS, Experiment, experiments, narrowed, quick
 from ..paper.store import Store
 from ..paper.tables import all_tables
-from .messages import INTERRUPTED, UNUSABLE, errors, fail, plain_errors
+from .messages import INTERRUPTED, UNUSABLE, errors, fail, plain_errors, say
 
 GROUPS = ("rsc-kde", "choice", "layers", "rounds", "ours", "curves", "literal", "ablation")
 BASIC = ("rsc-kde", "choice", "layers", "ours")
@@ -101,7 +101,7 @@ def reproduce(
             for table in tables:
                 _print(table)
         for path in write_page(results, out):
-            errors().print(f"written: {path}", markup=False)
+            say(f"written: {path}")
 
 
 def _results(store: Store, kept: Path) -> Results:

@@ -9,6 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ..text import one_line
 from .learning import Learned, Task
 from .writing import size_in_words
 
@@ -86,6 +87,7 @@ def print_pairs(title: str, lines: list[tuple[str, str]]) -> None:
         Name and text.
     """
     console = Console(highlight=False, soft_wrap=True)
+    lines = [(one_line(name), one_line(text)) for name, text in lines]
     if not console.is_terminal:
         for name, text in lines:
             console.print(f"{name:<9} {text}", markup=False)

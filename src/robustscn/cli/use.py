@@ -13,7 +13,8 @@ from ..tables import columns_needed, read_table, require_columns, targets_of, un
 from ..tables.opening import file_hint
 from . import options
 from .fit import report_writer
-from .messages import UnusableError, errors, notes, plain_errors, print_json
+from .messages import UnusableError, notes, plain_errors, print_json, say
+from .spreadsheets import defused
 from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -29,13 +30,15 @@ OutTable = Annotated[
 ]
 
 
-def loaded(path: str) -> Saved:
+def loaded(path: str, max_size: int | None = None) -> Saved:
     """Return a model that `robustscn fit` wrote.
 
     Parameters
     ----------
     path : str
         The model file.
+    max_size : int or None, default=None
+        Most bytes that it may unpack to.
 
     Returns
     -------
@@ -44,18 +47,56 @@ def loaded(path: str) -> Saved:
     """
     from ..persistence import load
 
+    saved = load(model_path(path), max_size=max_size)
+    if not _is_of_a_table(saved):
+        raise UnusableError(f"{path} was not written by 'robustscn fit': load it in Python instead")
+    return saved
+
+
+def model_path(path: str) -> Path:
+    """Return where a model file is, which must be there.
+
+    Parameters
+    ----------
+    path : str
+        As the user gives it.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     place = Path(path)
     if place.is_dir():
         raise UnusableError(f"{path} is a folder: name the model file in it")
     if not place.exists():
         raise UnusableError(f"there is no model file {path}{file_hint(place)}")
-    saved = load(place)
-    if "columns" not in getattr(saved.model, "named_steps", {}) or "targets" not in saved.info:
-        raise UnusableError(f"{path} was not written by 'robustscn fit': load it in Python instead")
-    return saved
+    return place
 
 
-def rows_for(saved: Saved, data: str, separator: str | None, encoding: str | None) -> pd.DataFrame:
+def _is_of_a_table(saved: Saved) -> bool:
+    """Return whether a model has what the commands use; a file may say anything of itself."""
+    steps = getattr(saved.model, "named_steps", {})
+    names = [saved.info.get(key) for key in ("targets", "features")]
+    optional = [saved.info.get(key) for key in ("time", "group", "source", "command")]
+    return (
+        hasattr(steps.get("columns"), "transformers_")
+        and hasattr(steps.get("model"), "residual_scale_")
+        and len(steps["model"].residual_scale_) == len(saved.info.get("targets") or ())
+        and all(isinstance(each, list) and each for each in names)
+        and all(isinstance(name, str) for each in names for name in each or ())
+        and all(each is None or isinstance(each, str) for each in optional)
+        and isinstance(saved.info.get("held_out"), dict | None)
+    )
+
+
+def rows_for(
+    saved: Saved,
+    data: str,
+    separator: str | None,
+    encoding: str | None,
+    max_size: int | None = None,
+) -> pd.DataFrame:
     """Return a table that has the columns which a model needs.
 
     Parameters
@@ -66,6 +107,8 @@ def rows_for(saved: Saved, data: str, separator: str | None, encoding: str | Non
         The table.
     separator, encoding : str or None
         How it is written; None finds out.
+    max_size : int or None, default=None
+        Most bytes that it may unpack to.
 
     Returns
     -------
@@ -78,6 +121,7 @@ def rows_for(saved: Saved, data: str, separator: str | None, encoding: str | Non
         text=tuple(needed["categories"]),
         separator=options.separator_of(separator),
         encoding=encoding,
+        max_size=max_size,
     )
     names = [name for kind in needed.values() for name in kind]
     require_columns(names, frame.columns, "the table")
@@ -91,6 +135,7 @@ def predict(
     out: OutTable = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -108,8 +153,9 @@ def predict(
     with plain_errors(debug):
         place = output_path(out)
         check_outputs([place], [model, data])
-        saved = loaded(model)
-        frame = rows_for(saved, data, separator, encoding)
+        limit = options.size_of(max_size)
+        saved = loaded(model, limit)
+        frame = rows_for(saved, data, separator, encoding, limit)
         notes(frame.attrs["notes"], quiet or json)
         predicted = _predictions(saved, frame)
         if place is not None:
@@ -122,7 +168,7 @@ def predict(
             columns = {name: predicted[name].tolist() for name in predicted.columns}
             print_json({"rows": len(predicted), "predictions": columns})
         else:
-            predicted.to_csv(sys.stdout)
+            defused(predicted).to_csv(sys.stdout)
 
 
 def _predictions(saved: Saved, frame: pd.DataFrame) -> pd.DataFrame:
@@ -136,7 +182,7 @@ def _predictions(saved: Saved, frame: pd.DataFrame) -> pd.DataFrame:
 def _say_wrote(files: dict[str, int], quiet: bool) -> None:
     if not quiet:
         for name, size in files.items():
-            errors().print(f"wrote {name} ({size_in_words(size)})", markup=False)
+            say(f"wrote {name} ({size_in_words(size)})")
 
 
 def outliers(
@@ -145,6 +191,7 @@ def outliers(
     out: OutTable = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -163,8 +210,9 @@ def outliers(
     with plain_errors(debug):
         place = output_path(out)
         check_outputs([place], [model, data])
-        saved = loaded(model)
-        frame = rows_for(saved, data, separator, encoding)
+        limit = options.size_of(max_size)
+        saved = loaded(model, limit)
+        frame = rows_for(saved, data, separator, encoding, limit)
         notes(frame.attrs["notes"], quiet or json)
         table, n_judged = judged(saved, frame)
         words = f"{len(table):,} of {n_judged:,} rows are suspect"
@@ -174,7 +222,7 @@ def outliers(
             print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
             return
         if place is None:
-            table.to_csv(sys.stdout)
+            defused(table).to_csv(sys.stdout)
         notes([words], quiet)
         _say_wrote(files, quiet)
 
@@ -236,6 +284,7 @@ def report(
     ] = "report.html",
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -248,8 +297,9 @@ def report(
     """
     with plain_errors(debug):
         check_outputs([Path(out)], [model, data])
-        saved = loaded(model)
-        frame = rows_for(saved, data, separator, encoding)
+        limit = options.size_of(max_size)
+        saved = loaded(model, limit)
+        frame = rows_for(saved, data, separator, encoding, limit)
         notes(frame.attrs["notes"], quiet or json)
         targets = targets_of(frame, saved.info["targets"], to_learn=False)
         _refuse_other_rows(saved, targets.values)
@@ -281,6 +331,7 @@ def export(
     double: Annotated[
         bool, typer.Option("--double", help="Numbers of 64 bits instead of 32.")
     ] = False,
+    max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -294,7 +345,7 @@ def export(
     with plain_errors(debug):
         place = Path(out)
         check_outputs([place], [model])
-        saved = loaded(model)
+        saved = loaded(model, options.size_of(max_size))
         if dates := columns_needed(saved.model)["dates"]:
             raise UnusableError(
                 f"ONNX has no dates, and the model reads {dates[0]!r}: fit without it "

@@ -1,24 +1,25 @@
 """Files of one command: all of them are written, or none.
 
-Each is first written beside its place under a hidden name; only when all are complete are they
-moved, which the file system does at once. Paths are checked before the work begins: a fit of
-ten minutes must not fail for a folder that is not there.
+Paths are checked before the work begins: a fit of ten minutes must not fail for a folder that is
+not there.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..atomic import Writer, write_together
+from ..places import place_of
+from ..sizes import size_in_words as size_in_words
 from .messages import UnusableError
+from .spreadsheets import defused
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Writer = Callable[[Path], Any]
 NONE = "none"
 
 
@@ -39,7 +40,7 @@ def output_path(given: str | None) -> Path | None:
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str | Path]) -> None:
-    """Raise where outputs would overwrite inputs or each other, or have no folder.
+    """Raise where outputs would overwrite inputs or each other, or cannot be written.
 
     Parameters
     ----------
@@ -48,23 +49,28 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str | Path]) 
     inputs : sequence of str or Path
         What it reads; "-" is standard input.
     """
-    read = {Path(path).resolve() for path in inputs if str(path) != "-"}
-    seen: set[Path] = set()
+    read = [Path(path) for path in inputs if str(path) != "-"]
+    seen: list[Path] = []
     for path in outputs:
         if path is None:
             continue
-        place = path.resolve()
-        if place in read:
+        try:
+            place = place_of(path)
+        except OSError as error:
+            raise UnusableError(error.strerror) from None
+        if not place.is_stream and any(_same(place.target, other) for other in read):
             raise UnusableError(f"{path} is an input and would be lost: choose another name")
-        if place in seen:
+        if any(_same(place.target, other) for other in seen):
             raise UnusableError(f"{path} is named for two outputs: choose different names")
-        if path.is_dir():
-            raise UnusableError(f"{path} is a folder: add a file name")
-        if not path.parent.is_dir():
-            raise UnusableError(f"there is no folder {path.parent}: create it first")
-        if not os.access(path.parent, os.W_OK):
-            raise UnusableError(f"the folder {path.parent} cannot be written to: choose another")
-        seen.add(place)
+        seen.append(place.target)
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Return whether two names are one file, by whatever links."""
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there yet
+        return os.path.realpath(path) == os.path.realpath(other)
 
 
 def write_all(writers: Mapping[Path, Writer]) -> dict[str, int]:
@@ -80,17 +86,7 @@ def write_all(writers: Mapping[Path, Writer]) -> dict[str, int]:
     dict
         Size in bytes of each file.
     """
-    parts = {path: path.with_name(f".{secrets.token_hex(4)}.{path.name}") for path in writers}
-    try:
-        for path, write in writers.items():
-            write(parts[path])
-        sizes = {str(path): part.stat().st_size for path, part in parts.items()}
-        for path, part in parts.items():
-            os.replace(part, path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
-    return sizes
+    return {str(path): size for path, size in write_together(writers).items()}
 
 
 def table_writer(frame: pd.DataFrame) -> Writer:
@@ -111,27 +107,6 @@ def table_writer(frame: pd.DataFrame) -> Writer:
         if path.suffix == ".parquet":
             frame.reset_index().to_parquet(path, index=False)
         else:
-            frame.to_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
+            defused(frame).to_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
 
     return write
-
-
-def size_in_words(n_bytes: int) -> str:
-    """Return a file's size for people.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Its length.
-
-    Returns
-    -------
-    str
-        Such as "1.2 MB".
-    """
-    size = float(n_bytes)
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit != "MB" else f"{size:.1f} MB"
-        size /= 1000
-    return f"{size:.1f} GB"

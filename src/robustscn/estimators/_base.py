@@ -7,8 +7,8 @@ back in `predict`. That changes no bit of an ordinary fit and keeps squares of t
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ from sklearn.utils.validation import (
     check_is_fitted,
     validate_data,
 )
-from threadpoolctl import ThreadpoolController
 
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
 from ..core.growth import Problem
@@ -35,6 +34,7 @@ from ..core.scale import distances, trimmed_scales
 from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
 from ._parameters import check_parameters
 from ._suspects import suspects
+from ._threads import ONE_BLAS_THREAD
 from ._watch import CallbackSupportMixin
 
 if TYPE_CHECKING:
@@ -214,18 +214,13 @@ class RobustMixin:
         return suspects(self, index)
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_blas_thread() -> Any:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Return a context in which products are formed by one thread.
 
     Blocks of rows are small; threads of our own, one for each run of blocks, serve them better
     than threads inside each product, which would spend their time waiting for each other.
     """
-    return _blas().limit(limits=1)
+    return ONE_BLAS_THREAD.held()
 
 
 def _rows(X: Array) -> LocalRows:

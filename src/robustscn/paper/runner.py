@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -223,7 +225,8 @@ def execute(plan: Plan, store: Store, jobs: int, tell: Callable[[float, float, s
         while waiting or running:
             while waiting and len(running) < jobs + 1:
                 unit = waiting.popleft()
-                running[pool.submit(run, unit)] = unit
+                with _children_deaf_to_interrupts():
+                    running[pool.submit(run, unit)] = unit
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 unit = running.pop(future)
@@ -235,6 +238,19 @@ def execute(plan: Plan, store: Store, jobs: int, tell: Callable[[float, float, s
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
+
+
+@contextmanager
+def _children_deaf_to_interrupts() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, not even while they import: we end them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _enabled(plan: Plan, store: Store, done: Unit, running: Iterable[Unit]) -> list[Unit]:

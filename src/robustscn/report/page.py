@@ -64,7 +64,8 @@ def write_report(record: FitRecord, path: str | os.PathLike[str]) -> Path:
     ...     write_report(record, pathlib.Path(folder) / "report.html").name
     'report.html'
     """
-    return write_whole(path, render(record).encode())
+    # A file name in it may be bytes that are no text: they are shown by their numbers.
+    return write_whole(path, render(record).encode("utf-8", "backslashreplace"))
 
 
 def render(record: FitRecord) -> str:

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .faults import TableError, quoted, shortened
+from ..text import shortened
+from .faults import TableError, quoted
 
 MOST_COLUMNS = 10_000
 SEPARATORS = (",", ";", "\t", "|")

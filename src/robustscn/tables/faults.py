@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from ..text import one_line, shortened
+
 
 class TableError(ValueError):
     r"""A table that cannot be used as asked; the message is one line that says what to do.
@@ -24,7 +26,7 @@ class TableError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(one_line(message))
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
@@ -66,25 +68,6 @@ def quoted(names: Sequence[str], most: int = 6) -> str:
     """
     shown = ", ".join(repr(shortened(name)) for name in names[:most])
     return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
-
-
-def shortened(text: object, most: int = 40) -> str:
-    """Return a text that fits into a message, without control characters.
-
-    Parameters
-    ----------
-    text : object
-        What is to be shown.
-    most : int, default=40
-        Characters that are kept.
-
-    Returns
-    -------
-    str
-        The text, or its beginning and an ellipsis.
-    """
-    whole = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1])
-    return whole if len(whole) <= most else whole[: most - 1] + "…"
 
 
 def require_columns(names: Sequence[str], present: Iterable[str], where: str) -> None:

@@ -21,8 +21,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from ..text import shortened
 from .columns import DateParts, Numbers, Text, as_dates, as_numbers, date_format
-from .faults import TableError, quoted, require_columns, shortened
+from .faults import TableError, quoted, require_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,15 +13,17 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..text import shortened
 from .dialect import SEPARATORS, SPACES, Dialect, as_utf8, dialect_of
-from .faults import TableError, quoted, shortened
-from .opening import PARQUET, opened
+from .faults import TableError, quoted
+from .opening import BYTES_OF_A_VALUE, PARQUET, most_bytes, opened, refuse_large
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _BLOCK = 1 << 23
 _WHOLE = (1 << 31) - 1
+_PARQUET_ROWS = 1 << 16
 _COMMA_NUMBER = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"
 
 
@@ -31,6 +33,7 @@ def read_table(
     text: tuple[str, ...] = (),
     separator: str | None = None,
     encoding: str | None = None,
+    max_size: int | None = None,
 ) -> pd.DataFrame:
     r"""Read a table.
 
@@ -45,6 +48,9 @@ def read_table(
         What stands between fields; None finds out.
     encoding : str or None, default=None
         Encoding of a text; None takes the byte order mark, UTF-8 or Windows-1252.
+    max_size : int or None, default=None
+        Most bytes that the table may unpack to, each value counting eight at least; None allows
+        4 GB, or half of the machine's memory where that is less.
 
     Returns
     -------
@@ -68,14 +74,16 @@ def read_table(
     3      2.5   0.3
     """
     _require_libraries()
-    data = opened(source)
+    limit = max_size or most_bytes()
+    data = opened(source, limit)
     if data.startswith(PARQUET):
-        return _from_parquet(data)
+        return _from_parquet(data, limit)
     utf8, notes = as_utf8(data, encoding)
     dialect = dialect_of(utf8, separator)
     body = _body(utf8, dialect.header_bytes)
     if not body[:1000].strip() and not body.strip():
         raise TableError("the file has a header but no rows")
+    _refuse_many(_n_lines(body), len(dialect.names), limit)
     if dialect.separator == SPACES:
         body = re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", body))
     table = _from_text(body, dialect, text)
@@ -88,6 +96,14 @@ def read_table(
     if all(re.fullmatch(r"[+-]?[\d.]+", name) for name in dialect.names):
         frame.attrs["notes"].append("the header is all numbers: does the file lack a header line?")
     return frame
+
+
+def _refuse_many(n_rows: int, n_columns: int, limit: int) -> None:
+    refuse_large(
+        n_rows * n_columns * BYTES_OF_A_VALUE,
+        limit,
+        f"{n_rows:,} rows of {n_columns:,} columns take",
+    )
 
 
 def _body(utf8: bytes, start: int) -> bytes:
@@ -190,13 +206,15 @@ def _lines_or_rows(body: bytes, n_rows: int, header_lines: int) -> pd.Index:
     return pd.RangeIndex(1, n_rows + 1, name="row")
 
 
-def _from_parquet(data: bytes) -> pd.DataFrame:
+def _from_parquet(data: bytes, limit: int) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     try:
-        table = parquet.ParquetFile(pa.BufferReader(data)).read()
+        table = _parquet_within(parquet.ParquetFile(pa.BufferReader(data)), limit)
+    except TableError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise TableError(
             f"the Parquet file is truncated or damaged ({shortened(error, 80)}): "
@@ -213,6 +231,19 @@ def _from_parquet(data: bytes) -> pd.DataFrame:
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
     frame.attrs["notes"] = notes
     return frame
+
+
+def _parquet_within(file: Any, limit: int) -> Any:
+    """Read a file in parts, so that what a few bytes stand for is known before it is too much."""
+    import pyarrow as pa
+
+    _refuse_many(file.metadata.num_rows, file.metadata.num_columns, limit)
+    parts, size = [], 0
+    for part in file.iter_batches(batch_size=_PARQUET_ROWS):
+        size += part.nbytes
+        refuse_large(size, limit)
+        parts.append(part)
+    return pa.Table.from_batches(parts, schema=file.schema_arrow)
 
 
 def _plain(table: Any) -> tuple[pd.DataFrame, list[str]]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .faults import TableError, require_columns, shortened
+from ..text import shortened
+from .faults import TableError, require_columns
 
 if TYPE_CHECKING:
     import pandas as pd
