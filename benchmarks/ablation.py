@@ -72,15 +72,15 @@ def linear_only(learned: Scaling, X: Array) -> Array:
     return (X - learned.low) / learned.width
 
 
-def no_folds(problem: Any, _seed: int) -> Any:
+def no_folds(problem: Any, _seed: int, _n_different: int) -> Any:
     return filled(problem.rows, -1.0, problem.weight)
 
 
 def tuned_with_plain_residuals(
-    rows: Any, X: Any, y: Any, weight: Any, own: Any, hidden: Any, *args: Any, **kwargs: Any
+    rows: Any, X: Any, y: Any, weight: Any, hidden: Any, *args: Any, **kwargs: Any
 ) -> Tuned:
     """Choose the ridge as ever, but judge rows by residuals they had a part in."""
-    tuned = ridge_by_leave_one_out(rows, X, y, weight, own, hidden, *args, **kwargs)
+    tuned = ridge_by_leave_one_out(rows, X, y, weight, hidden, *args, **kwargs)
     weights, constant = tuned.output_weights[:-1], tuned.output_weights[-1]
     plain = rows.map(lambda x, t: t - hidden(x) @ weights - constant, X, y)
     return replace(tuned, left_out=plain)
@@ -155,7 +155,8 @@ MODELS = {
         "ranks of inputs (linear scaling alone)", stand_ins=((Scaling, "inputs", linear_only),)
     ),
     "centres": Model(
-        "node centres inside the data", stand_ins=((flagship, "Draw", drawn_with(centres=None)),)
+        "node centres inside the data",
+        stand_ins=((flagship, "Draw", drawn_with(centres=None, boxes=False)),),
     ),
     "ridge": Model(
         "ridge by leave-one-out (1e-6 instead)",

@@ -81,8 +81,8 @@ def test_the_guard_matters_where_a_target_is_gross_and_only_there(ablation, full
 def test_plain_residuals_are_targets_less_predictions(ablation):
     rng = np.random.default_rng(0)
     X, y, weight = rng.uniform(size=(30, 2)), rng.uniform(size=(30, 1)), rng.uniform(size=30)
-    rows, own, ridges = LocalRows(30), np.ones(30), np.array([1e-3])
-    tuned = ablation.tuned_with_plain_residuals(rows, X, y, weight, own, np.sin, 2, ridges)
+    rows, ridges = LocalRows(30), np.array([1e-3])
+    tuned = ablation.tuned_with_plain_residuals(rows, X, y, weight, np.sin, 2, ridges)
     # Ridge per unit of weight on all but the constant, from the normal equations.
     H = np.column_stack([np.sin(X), np.ones(30)])
     penalty = np.diag([1.0, 1.0, 0.0]) * 1e-3 * weight.sum()

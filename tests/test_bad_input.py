@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import robustscn
+from robustscn.weighting import NAMED
 
 ALL = sorted(robustscn.__all__)
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
@@ -612,7 +613,7 @@ def test_more_than_half_of_the_rows_met_exactly(name):
     assert_sane(model, X, y)
 
 
-@pytest.mark.parametrize("weighting", sorted(robustscn.core.weighting.NAMED))
+@pytest.mark.parametrize("weighting", sorted(NAMED))
 @pytest.mark.parametrize("name", ROBUST)
 def test_every_weighting_survives_a_perfect_fit(name, weighting):
     X = np.linspace(0, 1, 30)[:, None]
@@ -646,6 +647,7 @@ BAD = {
     "contractions": [*LIST, (1.0,), (0.9, 1.5)],
     "algorithm": CHOICE,
     "scope_order": CHOICE,
+    "proposals": CHOICE,
     "rule": CHOICE,
     "activation": ["identity", *CHOICE],
     "weighting": ["nonsense", "", 3, True, ["huber"]],

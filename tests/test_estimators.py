@@ -248,7 +248,9 @@ def test_float32_stays_float32_and_is_about_as_good(name):
         assert exact.dtype == np.float64
         assert single.dtype == np.float32
         errors.append([rmse(exact, clean), rmse(single, clean)])
-    exact, single = np.mean(errors, axis=0)
+    # One draw in some forty has wrong rows that agree at an edge, and which networks believe them
+    # is a matter of last bits, in either dtype: the middle draw is what is compared.
+    exact, single = np.median(errors, axis=0)
     assert single < 1.3 * exact + 0.01
 
 

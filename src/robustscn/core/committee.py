@@ -368,7 +368,8 @@ def _grown_without(
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
         lowest, *_ = min(path, key=lambda point: point[2])
-        if len(state.nodes) - lowest >= PATIENCE:
+        # Where no rows are kept from it there is nothing to go by, and it grows to its size.
+        if sizes[1] and len(state.nodes) - lowest >= PATIENCE:
             break
     nodes = state.nodes.by_units()
     return Grown(nodes, np.array(path) ** (1.0, 0.5, 0.5), outputs_of(problem, nodes))

@@ -24,7 +24,7 @@ from .nodes import AtHand, Nodes, like_index
 from .proposals import Draw, Experience
 from .pursuit import along_the_slope
 from .race import Track, least_remainder, track_of
-from .rows import Column, Rows
+from .rows import Column, LocalRows, Rows
 from .search import (
     chosen_in_turn,
     error_shares,
@@ -484,7 +484,8 @@ def _chosen(
 
 def _outputs(problem: Problem, pool: Nodes) -> tuple[Column, Nodes | AtHand]:
     """Return the candidates' outputs where rows are few, else the inputs to make them of."""
-    if problem.rows.n_rows * pool.n_units > OUTPUTS_AT_HAND:
+    many = problem.rows.n_rows * pool.n_units > OUTPUTS_AT_HAND
+    if many or not isinstance(problem.rows, LocalRows):
         return problem.X, pool
     columns = problem.rows.map(pool.hidden, problem.X, width=pool.n_units)
     return columns, AtHand(len(pool))

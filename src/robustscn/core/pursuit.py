@@ -17,6 +17,9 @@ ALONG = tuple((steepness, place) for steepness in (0.3, 1.0, 3.0) for place in (
 """Steepness and place of the candidates, for inputs that have the standard deviation one along
 the slope: nearly linear over the data, bent, and saturated at both ends."""
 
+ROUNDED = 2.0**20
+"""Weights are multiples of one part in so many."""
+
 RIDGE = 0.01
 """Penalty as a share of the inputs' mean variance: directions with next to no data do not count."""
 
@@ -59,4 +62,6 @@ def along_the_slope(
     directions = slopes / deviation
     weights = np.hstack([steepness * directions for steepness, _ in ALONG])
     biases = [-steepness * (centre @ directions + place) for steepness, place in ALONG]
-    return Nodes(weights, np.concatenate(biases), activation).beside(X)
+    # Rounded, so that machines whose sums differ in the last bits have the same candidates.
+    weights, biases = (np.round(a * ROUNDED) / ROUNDED for a in (weights, np.concatenate(biases)))
+    return Nodes(weights, biases, activation).beside(X)

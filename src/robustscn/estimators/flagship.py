@@ -314,7 +314,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
                 centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
                 activation=self.activation,
                 sparse=True,
-                boxes=self.activation == "logistic",
+                # A steep box around one of a handful of rows shields it from all judging.
+                boxes=self.activation == "logistic" and n_different >= FEW_ROWS,
             ),
             max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, n_different // 2)),
             block=10,
