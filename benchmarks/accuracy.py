@@ -5,7 +5,7 @@ square on clean test rows. Every peer is tuned once for each set on dirty rows, 
 two hours on two cores; an interrupted run goes on where it was, since every cell is a file.
 
     python benchmarks/accuracy.py                       everything that is not there yet
-    python benchmarks/accuracy.py --again RobustSCN     ours once more, after a change of it
+    python benchmarks/accuracy.py --again RobustSCN     ours once more, peers as in the results
     python benchmarks/accuracy.py --timing              time default fits; the machine must be idle
     python benchmarks/accuracy.py --page                page and plot from the committed results
 """
@@ -73,7 +73,7 @@ def measure(arguments: argparse.Namespace) -> None:
     """Compute what is asked for and wanting; write the results once they are complete."""
     # Only here: page and plot are made where none of the peers is installed.
     from accuracy_cells import METHODS, cells_of, conditions_of, time_defaults
-    from accuracy_report import laid_out, report_of
+    from accuracy_report import laid_out, report_of, restore
     from accuracy_run import run, wanting
     from accuracy_sets import SETS
 
@@ -91,6 +91,8 @@ def measure(arguments: argparse.Namespace) -> None:
     everything = list(
         cells_of(sets, METHODS, conditions) if arguments.quick else cells_of(SETS, METHODS, names)
     )
+    if arguments.again and arguments.out.exists():
+        restore(json.loads(arguments.out.read_text()), everything, arguments.cells)
     missing = wanting(everything, arguments.cells, arguments.splits)
     if missing:
         print(f"{len(missing)} of {len(everything)} cells wanting; results not written")

@@ -145,7 +145,8 @@ def source_digest() -> str:
     """Return a fingerprint of the core and the estimators that were run."""
     home = Path(robustscn.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted([*home.glob("*.py"), *(home / "estimators").glob("*.py")]):
+    folders = (home, home / "core", home / "estimators")
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 

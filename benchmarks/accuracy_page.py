@@ -47,6 +47,7 @@ def opening(report: dict[str, Any]) -> list[str]:
         "Made by `python benchmarks/accuracy.py --page` from "
         "[accuracy.json](../benchmarks/results/accuracy.json); nothing is typed by hand.",
         "",
+        *([f"**{report['note']}**", ""] if "note" in report else []),
         text,
         "",
         " ".join(LAWS.split()),

@@ -69,3 +69,25 @@ def laid_out(value: Any, indent: int = 0) -> str:
     else:
         parts, opened, closed = [laid_out(each, inner) for each in value], "[", "]"
     return f"{opened}\n" + ",\n".join(f"{pad} {part}" for part in parts) + f"\n{pad}{closed}"
+
+
+def restore(report: dict[str, Any], cells: list[Cell], folder: Path) -> None:
+    """Write the cells that are not on disk as far as earlier results hold them.
+
+    So that a new version of ours is measured alone, beside peers that have not changed.
+    """
+    known = {(row["set"], row["method"], row["condition"]): row for row in report["cells"]}
+    folder.mkdir(parents=True, exist_ok=True)
+    for cell in cells:
+        if cell.read(folder) is not None:
+            continue
+        found: dict[str, Any] | None = None
+        if cell.condition is None:
+            settings = report["settings"].get(cell.set_name, {}).get(cell.method)
+            if settings is not None:
+                found = {"settings": settings, "tried": [None] * report["configurations"]}
+        elif (row := known.get((cell.set_name, cell.method, cell.condition.name))) is not None:
+            found = {**row, "seeds": report["seeds"][: len(row["rmse"])]}
+        if found is not None:
+            found |= {"set": cell.set_name, "method": cell.method, "versions": report["versions"]}
+            (folder / cell.file_name).write_text(json.dumps(found, indent=1) + "\n")

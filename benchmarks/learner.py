@@ -134,21 +134,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     return ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
 
 
-def page_of(results: dict[str, Any]) -> str:
-    """Return the page: two tables, nothing typed by hand."""
-    fast = ", ".join(f"{name}={value}" for name, value in FAST.items())
-    lines = [
-        "# How well it learns, and how fast",
-        "",
-        "Rebuilt by `make bench-learner` (`benchmarks/learner.py`) from"
-        " `benchmarks/results/learner.json`.",
-        "Functions of 20 inputs or more of which five matter, noise of 0.1, and U[-5, 5] added to"
-        " the wrong targets; root mean squared error against the true function. Trees are"
-        " HistGradientBoosting on the absolute error; both sides on their defaults.",
-        "",
-        "## Few inputs matter",
-        "",
-    ]
+def few_inputs(results: dict[str, Any]) -> list[str]:
+    """Return the table of errors where few of many inputs matter."""
     cases: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in results["accuracy"]:
         key = (row["function"], row["rows"], row["inputs"], row["wrong"])
@@ -172,7 +159,25 @@ def page_of(results: dict[str, Any]) -> str:
             ]
         )
     head = ["data", "wrong", "draws", "RobustSCN", "worst draw", "of its oracle", "trees"]
-    lines += table(head, body)
+    return table(head, body)
+
+
+def page_of(results: dict[str, Any]) -> str:
+    """Return the page: two tables, nothing typed by hand."""
+    fast = ", ".join(f"{name}={value}" for name, value in FAST.items())
+    lines = [
+        "# How well it learns, and how fast",
+        "",
+        "Rebuilt by `make bench-learner` (`benchmarks/learner.py`) from"
+        " `benchmarks/results/learner.json`.",
+        "Functions of 20 inputs or more of which five matter, noise of 0.1, and U[-5, 5] added to"
+        " the wrong targets; root mean squared error against the true function. Trees are"
+        " HistGradientBoosting on the absolute error; both sides on their defaults.",
+        "",
+        "## Few inputs matter",
+        "",
+    ]
+    lines += few_inputs(results)
     lines += [
         "",
         "The oracle is RobustSCN trained without the wrong rows.",

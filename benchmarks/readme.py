@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from accuracy_page import headline
+from learner import few_inputs
 
 from robustscn.paper.claims import claims
 from robustscn.paper.published import tables
@@ -31,10 +32,24 @@ def accuracy() -> str:
             f"peer in {won} ([all of them, losses first](docs/accuracy.md); "
             "[accuracy.py](benchmarks/accuracy.py)).",
             "",
+            *([f"**{report['note']}**", ""] if "note" in report else []),
             headline(report),
             "",
             "![Error against the share of wrong targets, a panel for each data set]"
             "(docs/accuracy.png)",
+        )
+    )
+
+
+def learner() -> str:
+    results = json.loads((HERE / "results" / "learner.json").read_text())
+    return "\n".join(
+        (
+            "Functions of which five inputs matter, error against the truth; defaults on both "
+            "sides, trees are HistGradientBoosting on the absolute error "
+            "([more rows, seconds](docs/learner.md); [learner.py](benchmarks/learner.py)).",
+            "",
+            *few_inputs(results),
         )
     )
 
@@ -130,7 +145,7 @@ def measured(text: str) -> str:
     """Return the README with its measured part made anew."""
     before, rest = text.split(START)
     _, after = rest.split(STOP)
-    parts = (accuracy(), reproduction(), speed(), many_rows(), gpu())
+    parts = (accuracy(), learner(), reproduction(), speed(), many_rows(), gpu())
     return before + "\n\n".join((START, *parts, STOP)) + after
 
 

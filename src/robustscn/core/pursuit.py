@@ -63,5 +63,6 @@ def along_the_slope(
     weights = np.hstack([steepness * directions for steepness, _ in ALONG])
     biases = [-steepness * (centre @ directions + place) for steepness, place in ALONG]
     # Rounded, so that machines whose sums differ in the last bits have the same candidates.
-    weights, biases = (np.round(a * ROUNDED) / ROUNDED for a in (weights, np.concatenate(biases)))
-    return Nodes(weights, biases, activation).beside(X)
+    weights = np.round(weights * ROUNDED) / ROUNDED
+    rounded = np.round(np.concatenate(biases) * ROUNDED) / ROUNDED
+    return Nodes(weights, rounded, activation).beside(X)
