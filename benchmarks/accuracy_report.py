@@ -91,3 +91,5 @@ def restore(report: dict[str, Any], cells: list[Cell], folder: Path) -> None:
         if found is not None:
             found |= {"set": cell.set_name, "method": cell.method, "versions": report["versions"]}
             (folder / cell.file_name).write_text(json.dumps(found, indent=1) + "\n")
+    if report["timing"] is not None and not (folder / "timing.json").exists():
+        (folder / "timing.json").write_text(json.dumps(report["timing"], indent=1) + "\n")

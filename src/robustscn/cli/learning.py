@@ -43,7 +43,7 @@ class Settings:
         Seed of all draws.
     """
 
-    networks: int = 8
+    networks: int = 12
     nodes: int = 200
     rounds: int = 10
     seed: int = 0

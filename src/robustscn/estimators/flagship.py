@@ -54,7 +54,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     Parameters
     ----------
-    n_networks : int, default=8
+    n_networks : int, default=12
         Networks of which the median predicts.
     max_nodes : int, default=200
         Hidden nodes of each at most; fewer where rows kept from it are met no better by more,
@@ -130,7 +130,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     def __init__(
         self,
         *,
-        n_networks: int = 8,
+        n_networks: int = 12,
         max_nodes: int = 200,
         n_rounds: int = 10,
         second_look: bool = True,
