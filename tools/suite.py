@@ -13,6 +13,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+SENSITIVE = "frames or missing_types or any_size or sample_weight or float32 or memory"
+"""Of the files below, tests that depend on last bits or on what other libraries hand over."""
+
+THE_SAME_EVERYWHERE = ("test_estimators", "test_bad_input", "test_ecosystem", "hostile", "fuzzed")
+"""Files whose thousands of cases ask the same of every machine; `make test` has all of them."""
+
+NARROWED = f"(not {' and not '.join(THE_SAME_EVERYWHERE)}) or {SENSITIVE}"
+"""What runs in other surroundings, in the words of pytest's -k."""
+
 
 @dataclass(frozen=True)
 class Outcome:

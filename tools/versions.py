@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from suite import ROOT, Outcome, finish, outcome_of
+from suite import NARROWED, ROOT, Outcome, finish, outcome_of
 
-FOREIGN = ("ablation", "accuracy_benchmark", "dask_cost", "known_figures", "report_browser")
+FOREIGN = (
+    "ablation",
+    "accuracy_benchmark",
+    "learner_benchmark",
+    "dask_cost",
+    "known_figures",
+    "report_browser",
+)
 """Tests of benchmarks, of costs and of the page in a browser: the same on every Python."""
 
 UV = Path(sys.executable).with_name("uv")
@@ -89,7 +96,8 @@ def run(setup: Setup) -> Outcome | str:
     ignored = [f"--ignore=tests/test_{each}.py" for each in FOREIGN]
     # Old libraries use what newer ones under them call deprecated; that is not ours to mend.
     patience = ["-W", "default::DeprecationWarning"] if setup.lowest else []
-    return outcome_of(environment_of(setup, python), ["tests", *ignored, *patience], environment)
+    chosen = ["tests", "-k", NARROWED, *ignored, *patience]
+    return outcome_of(environment_of(setup, python), chosen, environment)
 
 
 def main() -> None:
