@@ -248,9 +248,10 @@ def test_float32_stays_float32_and_is_about_as_good(name):
         assert exact.dtype == np.float64
         assert single.dtype == np.float32
         errors.append([rmse(exact, clean), rmse(single, clean)])
-    # One draw in some forty has wrong rows that agree at an edge, and which networks believe them
-    # is a matter of last bits, in either dtype: the middle draw is what is compared.
-    exact, single = np.median(errors, axis=0)
+    # One draw in some forty has wrong rows that agree at an edge, and which of the flagship's
+    # networks believe them is a matter of last bits, in either dtype: its middle draw is compared.
+    middle = np.median if name == "RobustSCNRegressor" else np.mean
+    exact, single = middle(errors, axis=0)
     assert single < 1.3 * exact + 0.01
 
 

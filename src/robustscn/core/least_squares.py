@@ -284,27 +284,27 @@ def ridge_by_leave_one_out(
         The constant is not penalised. Rows that the weights reject have no say in the choice.
     """
 
-    def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        xp = namespace(x)
-        # Squaring the condition number does no harm in float64: of nodes that are bounded by
-        # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
-        # that ridge.
-        h, t, w = (xp.astype(part, xp.float64) for part in (hidden(x), t, w))
-        weighted = (h * w[:, None]).T
-        return weighted @ h, weighted @ t, xp.sum(weighted, axis=1), w[None, :] @ t, xp.sum(w)
+    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
 
-    gram, moments, hidden_mean, target_mean, total = rows.reduce(
-        products, X, y, weight, width=2 * width
-    )
-    hidden_mean, target_mean = hidden_mean / total, target_mean[0] / total
-    gram = gram - total * np.outer(hidden_mean, hidden_mean)
-    moments = moments - total * np.outer(hidden_mean, target_mean)
+    hidden_mean, target_mean, total = rows.reduce(means, X, y, weight, width=width)
+    hidden_mean, target_mean = hidden_mean[0] / total, target_mean[0] / total
 
     def centred(x: Array) -> Array:
         h = hidden(x)
         return h - like(hidden_mean, h)
 
+    def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        xp = namespace(x)
+        # Squaring the condition number does no harm in float64: of nodes that are bounded by
+        # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
+        # that ridge, and so it would where the mean is taken off the products instead.
+        h, t, w = (xp.astype(part, xp.float64) for part in (centred(x), t, w))
+        weighted = (h * w[:, None]).T
+        return weighted @ h, weighted @ t
+
     targets = rows.map(lambda t: t - like(target_mean, t), y)
+    gram, moments = rows.reduce(products, X, targets, weight, width=2 * width)
     squares, axes = np.linalg.eigh(gram)
     # A column for each ridge: what multiplies a row's coordinates on the axes.
     divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
