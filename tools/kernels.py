@@ -54,6 +54,9 @@ KERNELS = {
 }
 """By the name that OpenBLAS gives them."""
 
+ALIASES = {"Prescott": "Katmai", "Zen": "Haswell"}
+"""What OpenBLAS, where it was built with fewer kernels, answers instead."""
+
 DISPATCHED = """
 try:
     from numpy._core import _multiarray_umath as made
@@ -112,8 +115,11 @@ def run(name: str, threads: int) -> Outcome | str:
         "OMP_NUM_THREADS": str(threads),
         "NPY_DISABLE_CPU_FEATURES": taken_from_numpy(KERNELS[name].widest),
     }
-    if _said(CHOSEN, environment) != [name]:
+    taken = _said(CHOSEN, environment)
+    if taken != [name] and taken != [ALIASES.get(name)]:
         return "BLAS here is not OpenBLAS with a choice of kernels, not tested"
+    if taken[0] in KERNELS and taken != [name]:
+        return f"OpenBLAS takes the kernels of {taken[0]} for it"
     chosen = ["tests", "-k", NARROWED, *(f"--ignore=tests/test_{other}.py" for other in FOREIGN)]
     if threads > 1:
         chosen = [f"tests/test_{one}.py" for one in CORE]
