@@ -9,17 +9,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robustscn.core.rounds import at_most_one, reweight
 from sklearn import config_context
 
 from robustscn import RobustSCNRegressor, RSCKDERegressor
 from robustscn.core import arrays
 from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_host64
 from robustscn.core.density import _summed, binned, density
-from robustscn.core.growth import Problem, Recipe, empty, grow, step, validated
+from robustscn.core.growth import Recipe, empty, grow, step, validated
 from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
-from robustscn.core.rounds import at_most_one, reweight
 from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
 from robustscn.core.search import gains, pool_sums, pool_sums_exact

@@ -20,8 +20,9 @@ from robustscn.core.committee import (
     not_gross,
     twins_of,
 )
-from robustscn.core.growth import Problem, Recipe
+from robustscn.core.growth import Recipe
 from robustscn.core.inputs import interpolated, scaled, scaling_of
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
 

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robustscn.core.rounds import at_most_one, doubted, mean_one, reweight
 
 import reference
 from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
-from robustscn.core.growth import CONTRACTIONS, Problem, Recipe, Stop, empty, grow, step, validated
+from robustscn.core.growth import CONTRACTIONS, Recipe, Stop, empty, grow, step, validated
 from robustscn.core.least_squares import leave_one_out
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
-from robustscn.core.rounds import at_most_one, doubted, mean_one, reweight
 from robustscn.core.rows import LocalRows
 from robustscn.core.scale import trimmed_scales
 from robustscn.core.weighting import KDE, GemanMcClure, Tukey

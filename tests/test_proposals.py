@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from robustscn import SCNRegressor
-from robustscn.core.growth import Problem, Recipe, grow
+from robustscn.core.growth import Recipe, grow
 from robustscn.core.nodes import Nodes
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import (
     EXPLORED,
     FORGOTTEN,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robustscn.core.growth import Problem, Recipe, empty, grow, step
+from robustscn.core.growth import Recipe, empty, grow, step
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows, spread, taken
 from robustscn.core.search import gains, pool_sums

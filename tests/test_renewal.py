@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from robustscn import RSCKDERegressor, SCNRegressor
-from robustscn.core.growth import Problem, Recipe, grow
+from robustscn.core.growth import Recipe, grow
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
 from robustscn.core.renewal import renewed
 from robustscn.core.rows import LocalRows

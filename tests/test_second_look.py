@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robustscn.core.rounds import Round
+from robustscn.core.second_look import NARROWING, ROUNDS, second_look
 
 from robustscn import RobustSCNRegressor
 from robustscn.core.committee import Committee
-from robustscn.core.growth import Problem, Recipe
+from robustscn.core.growth import Recipe
+from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
-from robustscn.core.rounds import Round
 from robustscn.core.rows import LocalRows
-from robustscn.core.second_look import NARROWING, ROUNDS, second_look
 from robustscn.core.weighting import GemanMcClure
 from robustscn.datasets import contaminate, make_function
 

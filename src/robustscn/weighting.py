@@ -1,6 +1,5 @@
 """Ready-made weightings, and the base class of your own: from residuals to inlier weights."""
 
-from .core.mixture import Mixture
 from .core.weighting import (
     KDE,
     NAMED,
@@ -9,6 +8,7 @@ from .core.weighting import (
     GemanMcClure,
     Huber,
     Laplace,
+    Mixture,
     StudentT,
     Tukey,
     Weighting,

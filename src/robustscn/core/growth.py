@@ -2,7 +2,7 @@
 
     X, y -> draw pool -> rank -> score -> choose nodes -> append -> residuals, leverage
      ^                                                                  |
-     +----- inlier weights <- weighting (see rounds.py) <---------------+
+     +----- inlier weights <- weighting (see judging.py) <---------------+
 
 `step` adds one block of nodes to a state and gives a new state; `grow` is the loop around it, a
 generator of immutable values: progress, callbacks, early stopping and checkpoints are loops in
@@ -21,6 +21,7 @@ import numpy as np
 
 from .arrays import Array, HostArray, eps, like, namespace
 from .nodes import AtHand, Nodes, like_index
+from .problem import Problem
 from .proposals import Draw, Experience
 from .pursuit import along_the_slope
 from .race import Track, least_remainder, track_of
@@ -34,7 +35,6 @@ from .search import (
     ranked,
     squared_error,
 )
-from .sketch import Sketch
 from .solve import Fit, Fixed, Orthogonal, appended, newest_only, no_nodes, window
 
 Coarse = tuple[Rows, Column, Column, Column]
@@ -59,39 +59,6 @@ class Stop(Enum):
     VALIDATION = "the validation error stopped falling"
     SOLVED = "all nodes were given at once"
     CALLER = "a callback ended the fit"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Weighted training rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where they live.
-    X : column of shape (n_rows, n_features)
-        Inputs.
-    y : column of shape (n_rows, n_outputs)
-        Targets.
-    weight : column of shape (n_rows,)
-        The caller's weights times the learned ones.
-    sketch : Sketch or None
-        What candidates are ranked by before the best are scored as they are, on all rows.
-    """
-
-    rows: Rows
-    X: Column
-    y: Column
-    weight: Column
-    sketch: Sketch | None = None
-
-    def energy(self, residuals: Column) -> HostArray:
-        """Return the weighted sum of squares of each output."""
-        return squared_error(self.rows, residuals, self.weight)
-
-    def total_weight(self) -> float:
-        """Return the sum of the weights."""
-        return float(self.rows.reduce(lambda w: (namespace(w).sum(w),), self.weight)[0])
 
 
 @dataclass(frozen=True)

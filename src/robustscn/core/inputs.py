@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .arrays import Array, HostArray, like, namespace
-from .growth import Problem
+from .problem import Problem
 from .rows import LocalRows, Totals, quantile, sample
 from .sketch import sketch_of
 

@@ -9,18 +9,17 @@ for a mixture of two kinds,
 
 whose shares and width are found by expectation maximisation. The tails of the second are the
 heavier ones, so a larger residual is never the more probable to be right. Where the scale is held
-above the rows' own, or outputs are many, distances have no such shape, and a fixed curve judges.
+far above the rows' own, or outputs are many, distances have no such shape, and a fixed curve
+judges.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from .arrays import Array, HostArray, histogram, namespace
 from .rows import Column, Rows
-from .scale import at_least, distances, trimmed_scales
+from .scale import distances, trimmed_scales
 
 SUSPECT = 3.0
 """Distance beyond which rows are taken for wrong to begin with; also the least width."""
@@ -30,6 +29,9 @@ LEAST_SHARE = 0.002
 
 MOST_OUTPUTS = 10
 """Beyond this the length of the residuals of a right row is nearly always the same."""
+
+HELD = 0.5
+"""Share of the scale below which the rows' own is that of rows met far better than it says."""
 
 BINS = 1024
 """Bins for the logarithm of the distance: the share and the width need no more detail."""
@@ -41,64 +43,36 @@ STEPS = 15
 """Steps of expectation maximisation; the share has settled by then."""
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """Weight = the squared probability that a row is right.
+def squared_probability(rows: Rows, standardised: Column, sample_weight: Column) -> Column:
+    """Return the squared probability that a row is right.
 
-    Examples
-    --------
-    Where nothing is wrong, a residual of four standard deviations is an honest one; where every
-    fourth row is wrong, it is not:
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    standardised : column of shape (n_rows, n_outputs)
+        Residuals in robust standard deviations.
+    sample_weight : column of shape (n_rows,)
+        How often each row counts.
 
-    >>> import numpy as np
-    >>> from robustscn.core.rows import LocalRows
-    >>> clean = np.append(np.random.default_rng(0).normal(size=400), 4.0)[:, None]
-    >>> dirty = np.append(clean[:, 0], np.linspace(-30, 30, 130))[:, None]
-    >>> for e in (clean, dirty):
-    ...     print(round(float(Mixture().inlier_weight(LocalRows(len(e)), e, e[:, 0] ** 0)[400]), 1))
-    1.0
-    0.3
+    Returns
+    -------
+    column of shape (n_rows,)
+        Between 0 and 1.
     """
+    distance = distances(rows, standardised)
+    own = trimmed_scales(rows, standardised, sample_weight)
+    if np.any(own < HELD) or len(own) > MOST_OUTPUTS:
+        # What counts as one standard deviation is more, or right rows lie in a shell and
+        # not around zero: no such mixture has this shape.
+        return rows.map(geman_mcclure, distance)
+    share, width = wrong_rows(rows, distance, sample_weight)
 
-    def inlier_weight(
-        self,
-        rows: Rows,
-        residuals: Column,
-        sample_weight: Column,
-        least_scale: HostArray | None = None,
-    ) -> Column:
-        """Return the weight of each row.
+    def squared(d: Array) -> Array:
+        right = 1.0 - probability_wrong(d, share, width)
+        return right * right
 
-        Parameters
-        ----------
-        rows : Rows
-            Where the rows live.
-        residuals : column of shape (n_rows, n_outputs)
-            Residuals.
-        sample_weight : column of shape (n_rows,)
-            How often each row counts.
-        least_scale : array of shape (n_outputs,) or None
-            What one standard deviation of each output is at least taken to be.
-
-        Returns
-        -------
-        column of shape (n_rows,)
-            Between 0 and 1.
-        """
-        natural = trimmed_scales(rows, residuals, sample_weight)
-        scales = at_least(natural, least_scale)
-        distance = distances(rows, residuals, scales)
-        if np.any(scales > natural) or len(scales) > MOST_OUTPUTS:
-            # What counts as one standard deviation is more, or right rows lie in a shell and
-            # not around zero: no such mixture has this shape.
-            return rows.map(geman_mcclure, distance)
-        share, width = wrong_rows(rows, distance, sample_weight)
-
-        def squared(d: Array) -> Array:
-            right = 1.0 - probability_wrong(d, share, width)
-            return right * right
-
-        return rows.map(squared, distance)
+    return rows.map(squared, distance)
 
 
 def geman_mcclure(distance: Array, cutoff: float = 3.0) -> Array:

@@ -9,9 +9,9 @@ new output weights in two readings of the rows.
 from __future__ import annotations
 
 from .arrays import HostArray
-from .growth import Problem
 from .least_squares import least_squares
 from .nodes import Nodes
+from .problem import Problem
 from .rows import Column
 from .solve import Fit, Orthogonal, reweighted
 

@@ -110,7 +110,7 @@ def trimmed_scales(
     return scales
 
 
-def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
+def distances(rows: Rows, residuals: Column, scales: HostArray | None = None) -> Column:
     """Return each row's distance from zero in robust standard deviations.
 
     Parameters
@@ -119,8 +119,8 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
         Where the rows live.
     residuals : column of shape (n_rows, n_outputs)
         Residuals.
-    scales : array of shape (n_outputs,)
-        One standard deviation of each output.
+    scales : array of shape (n_outputs,) or None
+        One standard deviation of each output; None where residuals are standardised already.
 
     Returns
     -------
@@ -129,6 +129,7 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
         that normal noise goes beyond three as seldom as with one output: cut-offs, which all
         lie out there, mean the same.
     """
+    scales = np.ones(residuals.shape[1]) if scales is None else scales
     shrink = _shrinking(len(scales))
 
     def length(e: Array) -> Array:

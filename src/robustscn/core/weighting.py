@@ -1,43 +1,75 @@
 """From residuals to inlier weights: how far each row is believed.
 
-A weighting maps the residuals of all rows to one number for each, large for ordinary errors
-and small for strange ones. `KDE` asks how many other rows err alike; a `Curve` compares a row's
-distance, in robust standard deviations, with a fixed function of it; `Mixture` with a function
-that depends on how many rows are wrong. None depends on the unit of y. A weighting of your own
-is a `Curve` with another function; its docstring has one in five lines.
+A weighting says two things: what one standard deviation of residuals is (`scale`), and what
+residuals standardised by it weigh (`inlier_weight`), large for ordinary ones and small for
+strange ones. `KDE` asks how many other rows err alike; a `Curve` (an M-estimator's weight function
+with its tuning constant) is a fixed function of the row's distance; `Mixture` one that depends on
+how many rows are wrong. None depends on the unit of y. A weighting of your own is a `Curve` with
+another function; its docstring has one in five lines.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from .arrays import Array, HostArray, like, namespace
+from .arrays import Array, HostArray, namespace
 from .density import density, sampled_count, silverman
-from .mixture import Mixture, geman_mcclure
-from .rows import Column, Rows
-from .scale import at_least, distances, robust_scales, standard_deviation, trimmed_scales
+from .mixture import geman_mcclure, squared_probability
+from .rows import Column, Rows, Totals, filled
+from .scale import distances, robust_scales, standard_deviation, trimmed_scales
 
 
-@runtime_checkable
-class Weighting(Protocol):
-    """Anything that turns residuals into inlier weights."""
+class Weighting:
+    """Turns residuals into inlier weights."""
 
-    def inlier_weight(
-        self,
-        rows: Rows,
-        residuals: Column,
-        sample_weight: Column,
-        least_scale: HostArray | None = None,
-    ) -> Column:
-        """Return one number for each row, none negative; their common scale does not matter."""
-        ...
+    @property
+    def normalised(self) -> bool:
+        """Whether weights are scaled to the mean one: only a ridge of fixed size can tell."""
+        return True
+
+    def scale(self, rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
+        """Return one standard deviation of each output's residuals, none of them zero.
+
+        Parameters
+        ----------
+        rows : Rows
+            Where the rows live.
+        residuals : column of shape (n_rows, n_outputs)
+            Residuals.
+        sample_weight : column of shape (n_rows,)
+            How often each row counts.
+
+        Returns
+        -------
+        array of shape (n_outputs,)
+            Here 1.4826 times the median absolute residual, without rows beyond three times it.
+        """
+        return trimmed_scales(rows, residuals, sample_weight)
+
+    def inlier_weight(self, rows: Rows, standardised: Column, sample_weight: Column) -> Column:
+        """Return the weight of each row.
+
+        Parameters
+        ----------
+        rows : Rows
+            Where the rows live.
+        standardised : column of shape (n_rows, n_outputs)
+            Residuals in standard deviations.
+        sample_weight : column of shape (n_rows,)
+            How often each row counts.
+
+        Returns
+        -------
+        column of shape (n_rows,)
+            None negative.
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class KDE:
+class KDE(Weighting):
     """Weight = kernel density of the residuals at the row's residual.
 
     Parameters
@@ -50,46 +82,46 @@ class KDE:
 
     robust: bool = True
 
-    def inlier_weight(
-        self,
-        rows: Rows,
-        residuals: Column,
-        sample_weight: Column,
-        least_scale: HostArray | None = None,
-    ) -> Column:
-        """Return the density at each residual.
-
-        Parameters
-        ----------
-        rows : Rows
-            Where the rows live.
-        residuals : column of shape (n_rows, n_outputs)
-            Residuals.
-        sample_weight : column of shape (n_rows,)
-            How often each row counts.
-        least_scale : array of shape (n_outputs,) or None
-            What one standard deviation of each output is at least taken to be.
-
-        Returns
-        -------
-        column of shape (n_rows,)
-            Not normalised.
-        """
-        (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), sample_weight)
+    def scale(self, rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
+        """Return the median absolute residuals, or the standard deviation of all outputs."""
         if self.robust:
-            scales = at_least(robust_scales(rows, residuals, sample_weight), least_scale)
-            residuals = rows.map(lambda e: e / like(scales, e), residuals)
-            scale = 1.0
-        else:
-            scale = standard_deviation(rows, residuals, sample_weight)
-            scale = max(scale, 0.0 if least_scale is None else float(np.max(least_scale)))
-        if not scale > 0:  # all residuals equal: no row is stranger than another
-            return rows.map(lambda w: namespace(w).ones_like(w), sample_weight)
-        bandwidth = silverman(scale, sampled_count(rows, residuals.shape[1], float(count)))
-        return density(rows, residuals, sample_weight, bandwidth, exclude_self=self.robust)
+            return robust_scales(rows, residuals, sample_weight)
+        # Where all residuals are equal no row is stranger than another, by any scale.
+        pooled = max(standard_deviation(rows, residuals, sample_weight), 1e-30)
+        return np.full(residuals.shape[1], pooled)
+
+    def inlier_weight(self, rows: Rows, standardised: Column, sample_weight: Column) -> Column:
+        """Return the density at each residual."""
+        (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), sample_weight)
+        counted = sampled_count(rows, standardised.shape[1], float(count))
+        bandwidth = silverman(1.0, counted)
+        return density(rows, standardised, sample_weight, bandwidth, exclude_self=self.robust)
 
 
-class Curve:
+class Mixture(Weighting):
+    """Weight = the squared probability that a row is right.
+
+    Examples
+    --------
+    Where nothing is wrong, a residual of four standard deviations is an honest one; where every
+    fourth row is wrong, it is not:
+
+    >>> import numpy as np
+    >>> from robustscn.core.rows import LocalRows
+    >>> clean = np.append(np.random.default_rng(0).normal(size=400), 4.0)[:, None]
+    >>> dirty = np.append(clean[:, 0], np.linspace(-30, 30, 130))[:, None]
+    >>> for e in (clean, dirty):
+    ...     print(round(float(Mixture().inlier_weight(LocalRows(len(e)), e, e[:, 0] ** 0)[400]), 1))
+    1.0
+    0.3
+    """
+
+    def inlier_weight(self, rows: Rows, standardised: Column, sample_weight: Column) -> Column:
+        """Return the squared probability."""
+        return squared_probability(rows, standardised, sample_weight)
+
+
+class Curve(Weighting):
     """Weight = a function of the row's distance in robust standard deviations.
 
     Examples
@@ -110,30 +142,11 @@ class Curve:
     def inlier_weight(
         self,
         rows: Rows,
-        residuals: Column,
-        sample_weight: Column,
-        least_scale: HostArray | None = None,
+        standardised: Column,
+        sample_weight: Column,  # noqa: ARG002
     ) -> Column:
-        """Return the weight of each row.
-
-        Parameters
-        ----------
-        rows : Rows
-            Where the rows live.
-        residuals : column of shape (n_rows, n_outputs)
-            Residuals.
-        sample_weight : column of shape (n_rows,)
-            How often each row counts.
-        least_scale : array of shape (n_outputs,) or None
-            What one standard deviation of each output is at least taken to be.
-
-        Returns
-        -------
-        column of shape (n_rows,)
-            Between 0 and 1.
-        """
-        scales = at_least(trimmed_scales(rows, residuals, sample_weight), least_scale)
-        return rows.map(self.weight, distances(rows, residuals, scales))
+        """Return the curve's value at each row's distance."""
+        return rows.map(self.weight, distances(rows, standardised))
 
 
 @dataclass(frozen=True)
@@ -245,7 +258,7 @@ class StudentT(Curve):
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Weighting):
     """Weight 1 / max(|e|, delta): maximum likelihood under Laplace noise.
 
     Parameters
@@ -254,44 +267,34 @@ class Laplace:
         Smallest distance that is told from zero.
     unit : float or None
         Distances are |e| times this; None takes robust standard deviations. The probabilistic
-        network's prior has the unit of y, so it must see its residuals in that unit.
+        network's prior has the unit of y, so it must see its residuals, and weights, in that.
     """
 
     delta: float = 1e-3
     unit: float | None = None
 
+    @property
+    def normalised(self) -> bool:
+        """Whether weights are scaled to the mean one: not where they have a unit."""
+        return self.unit is None
+
+    def scale(self, rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
+        """Return the median absolute residuals, or ones where they stay as they are."""
+        if self.unit is None:
+            return robust_scales(rows, residuals, sample_weight)
+        return np.ones(residuals.shape[1])
+
     def inlier_weight(
         self,
         rows: Rows,
-        residuals: Column,
-        sample_weight: Column,
-        least_scale: HostArray | None = None,
+        standardised: Column,
+        sample_weight: Column,  # noqa: ARG002
     ) -> Column:
-        """Return the weight of each row.
-
-        Parameters
-        ----------
-        rows : Rows
-            Where the rows live.
-        residuals : column of shape (n_rows, n_outputs)
-            Residuals.
-        sample_weight : column of shape (n_rows,)
-            How often each row counts.
-        least_scale : array of shape (n_outputs,) or None
-            What one standard deviation of each output is at least taken to be.
-
-        Returns
-        -------
-        column of shape (n_rows,)
-            Positive, not normalised.
-        """
-        unit, scales = self.unit, np.ones(residuals.shape[1])
-        if unit is None:
-            unit = 1.0
-            scales = at_least(robust_scales(rows, residuals, sample_weight), least_scale)
+        """Return one over each row's distance."""
+        unit = 1.0 if self.unit is None else self.unit
         return rows.map(
             lambda d: 1.0 / namespace(d).clip(d * unit, self.delta, None),
-            distances(rows, residuals, scales),
+            distances(rows, standardised),
         )
 
 
@@ -316,12 +319,42 @@ def named(weighting: str | Weighting) -> Weighting:
         if weighting not in NAMED:
             raise ValueError(
                 f"weighting={weighting!r} is not known; use one of {', '.join(sorted(NAMED))}, "
-                "or an object with a method inlier_weight(rows, residuals, sample_weight, "
-                "least_scale=None)"
+                "or a robustscn.weighting.Weighting of your own, such as a Curve"
             )
         return NAMED[weighting]
     if not isinstance(weighting, Weighting):
         raise TypeError(
-            f"weighting must be a name or have a method inlier_weight, got {weighting!r}"
+            "weighting must be a name or a robustscn.weighting.Weighting (a Curve with a weight "
+            f"function of your own, say), got {weighting!r}"
         )
     return weighting
+
+
+def mean_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
+    """Return inlier weights scaled to a weighted mean of one; ones where none is positive."""
+
+    def sums(theta: Array, w: Array) -> Totals:
+        xp = namespace(w)
+        return xp.sum(theta * w), xp.sum(w)
+
+    mass, count = (float(total) for total in rows.reduce(sums, inlier_weight, sample_weight))
+    if not mass > 0:
+        return filled(rows, 1.0, sample_weight)
+    return rows.map(lambda theta: theta * (count / mass), inlier_weight)
+
+
+def at_most_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
+    """Return inlier weights scaled so that the largest of a counted row is one."""
+
+    def peak(theta: Array, w: Array) -> Totals:
+        xp = namespace(theta)
+        return (xp.max(xp.where(w > 0, theta, xp.zeros_like(theta))),)
+
+    def larger(a: Totals, b: Totals) -> Totals:
+        return (np.maximum(a[0], b[0]),)
+
+    (largest,) = rows.reduce(peak, inlier_weight, sample_weight, combine=larger)
+    # Dividing may give 1 + 1e-16; the cap makes the promise exact.
+    return rows.map(
+        lambda theta: namespace(theta).clip(theta / float(largest), 0.0, 1.0), inlier_weight
+    )

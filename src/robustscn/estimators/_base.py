@@ -26,12 +26,13 @@ from sklearn.utils.validation import (
 )
 
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
-from ..core.growth import Problem
+from ..core.judging import Round, standardised
 from ..core.nodes import Network
-from ..core.rounds import Round, at_most_one
+from ..core.problem import Problem
 from ..core.rows import Column, LocalRows, Rows, Totals, quantile
-from ..core.scale import distances, trimmed_scales
+from ..core.scale import at_least, distances, trimmed_scales
 from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
+from ..core.weighting import at_most_one
 from ._parameters import check_parameters
 from ._suspects import suspects
 from ._threads import ONE_BLAS_THREAD
@@ -177,9 +178,11 @@ class RobustMixin:
         problem = training.problem
         rows = problem.rows
         self.inlier_weight_ = self._shown(at_most_one(rows, last.inlier_weight, problem.weight))
-        scales = deviation_scales(problem, last)
-        strange = rows.map(lambda d: d > OUTLIER_DISTANCE, distances(rows, last.judged, scales))
-        self.outliers_ = self._shown(strange)
+        # The scale that rows were weighed by, unless the weighting has another idea of scale.
+        own = trimmed_scales(rows, last.evidence, problem.weight)
+        scales = at_least(own, last.widest * last.plan.floor)
+        far = distances(rows, standardised(rows, last.evidence, last.doubt, scales))
+        self.outliers_ = self._shown(rows.map(lambda d: d > OUTLIER_DISTANCE, far))
         expected = self._shown(rows.map(lambda t, e: t - e, problem.y, last.evidence))
         observed = self._shown(training.y)
         # Targets near the end of the range: what lies beyond it is infinite, and says so.
@@ -230,12 +233,6 @@ def _rows(X: Array) -> LocalRows:
         n_threads = 1 if current_process().daemon else effective_n_jobs(-1)
         return LocalRows(X.shape[0], n_threads=n_threads)
     return LocalRows(X.shape[0], block_bytes=2**32)
-
-
-def deviation_scales(problem: Problem, last: Round[Any]) -> HostArray:
-    """Return what one robust standard deviation of each output is taken to be."""
-    scales = trimmed_scales(problem.rows, last.evidence, problem.weight)
-    return scales if last.least_scale is None else np.maximum(scales, last.least_scale)
 
 
 def in_unit(y: Array, scale: float, flat: bool) -> Array:

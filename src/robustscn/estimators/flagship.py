@@ -20,29 +20,30 @@ from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
 
 from ..core.arrays import Array, like, middle, namespace
-from ..core.committee import (
-    FEW_ROWS,
-    FIRST_TRUSTED_ROUND,
-    LOOKED_ROWS,
-    Committee,
-    batch_sizes,
-    growth_path,
-    mean_sizes,
-    narrowing,
-    not_gross,
-    some_rows,
-    twins_of,
-)
-from ..core.growth import Problem, Recipe, Stop
+from ..core.committee import Committee, growth_path
+from ..core.folds import FEW_ROWS, parts_of
+from ..core.growth import Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
+from ..core.judging import (
+    Plan,
+    Round,
+    judge,
+    mean_size,
+    not_gross,
+    schedule,
+    verdict,
+)
 from ..core.nodes import Network
+from ..core.problem import Problem, some_rows
 from ..core.proposals import Draw, Experience
-from ..core.rounds import Round, doubted, renewed_weight, reweight
-from ..core.rows import Column, LocalRows
-from ..core.second_look import ROUNDS, SETTLED, second_look
+from ..core.rows import LocalRows
 from ..core.weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, with_callbacks
+
+LOOKED_ROWS = 2**12
+"""Rows that networks grow on and that are looked at round after round; where there are more, all
+are solved for and judged at the end. On 20,000 rows twice as many gained nothing."""
 
 
 class RobustSCNRegressor(RobustMixin, NetworkRegressor):
@@ -183,12 +184,13 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         if problem.rows.n_rows > LOOKED_ROWS:
             looked_at = some_rows(problem, LOOKED_ROWS)
         workers = effective_n_jobs(self.n_jobs)
-        watch = Watch(self, self.n_rounds + self._n_more_rounds(), X, y)
+        plans = self._schedule()
+        watch = Watch(self, len(plans), X, y)
         with ThreadPoolExecutor(workers) as pool, one_blas_thread():
             at_once = pool.map if workers > 1 else map
             committee = self._committee(looked_at, map if _on_device(looked_at) else at_once, watch)
-            rounds = list(self._rounds(training, scaling, looked_at, committee, watch))
-            losses = mean_sizes(looked_at, [round_.evidence for round_ in rounds])
+            rounds = list(self._rounds(training, scaling, committee, plans, watch))
+            losses = [mean_size(looked_at.rows, r.evidence, looked_at.weight) for r in rounds]
             errors = losses
             if validation is not None:
                 errors = [_validation_error(validation, scaling, each.model) for each in rounds]
@@ -197,27 +199,66 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             compared = range(len(rounds)) if everything else _complete(rounds)
             best = min(compared, key=lambda number: errors[number])
             kept = rounds[best]
+            paths = [member.path for member in kept.opinion.members]
             if looked_at is not problem:
+                parts = parts_of(problem, committee.recipe.draw.seed)
                 at_once = map if _on_device(problem) else at_once
-                everyone = committee.widened(problem, kept.model, at_once)
+                everyone = committee.widened(problem, parts, kept.model, at_once)
                 kept = self._judged_on_all(training, everyone, kept)
         self._keep_round(training, scaling, kept)
         self.n_rounds_ = best + 1
         self.error_path_ = np.array(losses) * training.scale
-        nodes, training_error, left_out_error = growth_path(committee.paths_by_round[best]).T
+        nodes, training_error, left_out_error = growth_path(paths).T
         self.growth_path_ = {
             "nodes": nodes.astype(int),
             "training_error": training_error * training.scale,
             "left_out_error": left_out_error * training.scale,
         }
-        judge = "validation rows" if validation is not None else "left-out residuals"
-        self.stop_reason_ = f"round {best + 1} of {len(rounds)} had the lowest error on {judge}"
+        judged_by = "validation rows" if validation is not None else "left-out residuals"
+        self.stop_reason_ = f"round {best + 1} of {len(rounds)} had the lowest error on {judged_by}"
         if len(compared) < len(rounds):
             self.stop_reason_ += f" among those with all {len(rounds[best].model)} networks"
         if watch.ended:
             self.stop_reason_ += f"; {Stop.CALLER.value}"
         watch.end()
         return self
+
+    def _schedule(self) -> tuple[Plan, ...]:
+        """Return what happens in which round."""
+        auto = self.weighting == "auto"
+        weighting = named("geman-mcclure" if auto else self.weighting)
+        return schedule(
+            self.n_networks,
+            self.n_rounds,
+            weighting,
+            named("mixture") if auto else weighting,
+            second_look=self.second_look,
+        )
+
+    def _rounds(
+        self,
+        training: Training,
+        scaling: Scaling,
+        committee: Committee,
+        plans: Sequence[Plan],
+        watch: Watch,
+    ) -> Iterator[Round[tuple[Network, ...]]]:
+        """Yield the rounds, telling of each when it begins and when it is over."""
+        problem, recipe = committee.problem, committee.recipe
+        rounds = judge(
+            problem.rows,
+            problem.weight,
+            committee,
+            plans,
+            start=not_gross(problem.rows, problem.y, problem.weight),
+            negligible=training.negligible(1e-6),
+        )
+        for plan in plans:
+            watch.begin_round(plan.grow * recipe.n_steps, recipe.block)
+            round_ = next(rounds)
+            yield round_
+            if watch.end_round(partial(self._fitted, training, scaling, round_.model)):
+                return
 
     def _judged_on_all(
         self,
@@ -226,88 +267,29 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         kept: Round[tuple[Network, ...]],
     ) -> Round[tuple[Network, ...]]:
         """Return the kept round with its networks solved on all rows and all rows judged."""
-        problem = everyone.problem
+        rows, weight = everyone.problem.rows, everyone.problem.weight
         weighting = named("mixture" if self.weighting == "auto" else self.weighting)
-        least = kept.least_scale
-        assert least is not None
-        evidence = everyone.evidence_of(kept.model)
-        judged = doubted(problem.rows, evidence, everyone.doubt, problem.weight, least)
-        first = renewed_weight(problem.rows, judged, problem.weight, weighting, least)
-        (final,) = reweight(
-            problem.rows,
-            problem.weight,
-            everyone.build,
-            weighting,
-            n_rounds=1,
-            start=first,
+        said = everyone.opinion_of(kept.model)
+        floor = kept.widest * kept.plan.floor
+        first = verdict(rows, weight, said.residuals, said.doubt, weighting, floor)
+        (final,) = judge(
+            rows,
+            weight,
+            everyone,
+            [Plan(weighting, floor=kept.plan.floor)],
+            start=first.inlier_weight,
             negligible=training.negligible(1e-6),
-            least_scale=lambda _number, _evidence: least,
-            doubt=lambda _number: everyone.doubt,
+            widest=kept.widest,
         )
         return final
 
-    def _rounds(
-        self,
-        training: Training,
-        scaling: Scaling,
-        problem: Problem,
-        committee: Committee,
-        watch: Watch,
-    ) -> Iterator[Round[tuple[Network, ...]]]:
-        for round_ in self._looks(training, problem, committee, watch):
-            yield round_
-            if watch.end_round(partial(self._fitted, training, scaling, round_.model)):
-                return
-
-    def _looks(
-        self,
-        training: Training,
-        problem: Problem,
-        committee: Committee,
-        watch: Watch,
-    ) -> Iterator[Round[tuple[Network, ...]]]:
-        """Yield the rounds of the first look and then, from where it ended, of the second."""
-
-        def build(number: int, weight: Column) -> tuple[tuple[Network, ...], Column]:
-            watch.begin_round(committee.n_steps(number), committee.recipe.block)
-            return committee.build(number, weight)
-
-        auto = self.weighting == "auto"
-        weighting = named("geman-mcclure" if auto else self.weighting)
-        final = named("mixture") if auto else weighting
-        again = partial(
-            reweight, problem.rows, problem.weight, negligible=training.negligible(1e-6)
-        )
-        for last in again(
-            build,
-            weighting,
-            n_rounds=self.n_rounds,
-            start=not_gross(problem),
-            least_scale=narrowing(problem),
-            doubt=lambda _number: committee.doubt,
-        ):
-            yield last
-        if self._n_more_rounds():
-            look = second_look(committee, last)
-            yield from again(
-                lambda number, weight: build(self.n_rounds + number, weight),
-                [weighting] * SETTLED + [final] * (ROUNDS - SETTLED),
-                n_rounds=ROUNDS,
-                start=look.first_weights(weighting),
-                least_scale=look.least_scale,
-                doubt=lambda number: look.doubt(number + 1),
-            )
-
-    def _n_more_rounds(self) -> int:
-        """Return how many rounds the second look has."""
-        return ROUNDS if self.second_look and self.n_rounds > FIRST_TRUSTED_ROUND else 0
-
     def _committee(self, problem: Problem, each: Callable[..., Any], watch: Watch) -> Committee:
-        n_features = problem.X.shape[1]
-        _, n_different = twins_of(problem)
+        n_features, seed = problem.X.shape[1], self._seed()
+        parts = parts_of(problem, seed)
+        n_different = parts.n_different
         recipe = Recipe(
             Draw(
-                self._seed(),
+                seed,
                 n_features,
                 tuple(float(scope) for scope in self.scopes),
                 self.n_candidates,
@@ -326,9 +308,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             ridge=1e-6,
             experience=Experience(np.zeros(n_features)),
         )
-        batches = batch_sizes(self.n_networks, self.n_rounds, self._n_more_rounds())
-        starts = (FIRST_TRUSTED_ROUND, self.n_rounds)
-        return Committee(problem, recipe, batches, starts, each, watch.step)
+        return Committee(problem, recipe, parts, each, watch.step)
 
     def _keep_round(
         self, training: Training, scaling: Scaling, kept: Round[tuple[Network, ...]]

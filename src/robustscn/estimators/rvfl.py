@@ -10,11 +10,12 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.arrays import Array, HostArray, eps
-from ..core.growth import Problem, Stop
+from ..core.growth import Stop
+from ..core.judging import Plan, Round, Taught, judge
 from ..core.least_squares import Solution, least_squares, solved_triangle, triangular_factor
 from ..core.nodes import Network, Nodes, hidden_of, network, pass_through
+from ..core.problem import Problem
 from ..core.proposals import Draw
-from ..core.rounds import Round, reweight
 from ..core.rows import Column
 from ..core.weighting import Laplace, Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
@@ -234,7 +235,6 @@ def _rounds(
     n_rounds: int,
     tol: float,
     *,
-    normalise: bool,
     negligible: float,
 ) -> Iterator[Round[_Solved]]:
     """Yield rounds until the output weights have settled."""
@@ -255,15 +255,8 @@ def _rounds(
         )
         return made, solution.residuals
 
-    for round_ in reweight(
-        problem.rows,
-        problem.weight,
-        build,
-        weighting,
-        n_rounds,
-        normalise=normalise,
-        negligible=negligible,
-    ):
+    plans = [Plan(weighting)] * n_rounds
+    for round_ in judge(problem.rows, problem.weight, Taught(build), plans, negligible=negligible):
         yield round_
         if round_.model.change <= tol:
             return
@@ -279,8 +272,6 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
         weighting: Weighting,
         ridge: float,
         watch: Watch,
-        *,
-        normalise: bool = True,
     ) -> None:
         layer = self._layer(training)
         rounds = _rounds(
@@ -290,7 +281,6 @@ class _ReweightedLayerRegressor(RobustMixin, _RandomLayerRegressor):
             weighting,
             self.n_rounds,
             self.tol,
-            normalise=normalise,
             negligible=training.negligible(),
         )
         errors: list[float] = []
@@ -587,5 +577,5 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
             else Laplace(delta, unit=training.scale)
         )
         watch = Watch(self, self.n_rounds, X, y)
-        self._fit(training, validation, weighting, self.ridge, watch, normalise=not own)
+        self._fit(training, validation, weighting, self.ridge, watch)
         return self

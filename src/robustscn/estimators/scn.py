@@ -21,10 +21,10 @@ from ..core.growth import (
     validated,
     watched,
 )
+from ..core.judging import Plan, Round, Taught, judge
 from ..core.nodes import Network, network
 from ..core.proposals import Draw, Experience
 from ..core.renewal import renewed
-from ..core.rounds import Round, reweight
 from ..core.rows import Column
 from ..core.sketch import UNSAMPLED_ROWS
 from ..core.solve import Fit
@@ -552,12 +552,11 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         best: tuple[float, int, Round[Grown]] | None = None
         with one_blas_thread():
             for number, round_ in enumerate(
-                reweight(
+                judge(
                     problem.rows,
                     problem.weight,
-                    build,
-                    weighting,
-                    self.n_rounds - done,
+                    Taught(build),
+                    [Plan(weighting)] * (self.n_rounds - done),
                     start=start,
                     negligible=training.negligible(10 * recipe.tolerance),
                 )

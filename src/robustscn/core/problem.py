@@ -1,0 +1,56 @@
+"""Weighted training rows, all of them or some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .arrays import HostArray, namespace, to_host64
+from .rows import Column, LocalRows, Rows, spread
+from .search import squared_error
+from .sketch import Sketch, sketch_of
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Weighted training rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where they live.
+    X : column of shape (n_rows, n_features)
+        Inputs.
+    y : column of shape (n_rows, n_outputs)
+        Targets.
+    weight : column of shape (n_rows,)
+        The caller's weights times the learned ones.
+    sketch : Sketch or None
+        What candidates are ranked by before the best are scored as they are, on all rows.
+    """
+
+    rows: Rows
+    X: Column
+    y: Column
+    weight: Column
+    sketch: Sketch | None = None
+
+    def energy(self, residuals: Column) -> HostArray:
+        """Return the weighted sum of squares of each output."""
+        return squared_error(self.rows, residuals, self.weight)
+
+    def total_weight(self) -> float:
+        """Return the sum of the weights."""
+        return float(self.rows.reduce(lambda w: (namespace(w).sum(w),), self.weight)[0])
+
+
+def some_rows(problem: Problem, count: int) -> Problem:
+    """Return `count` of the rows, spread over all, as a problem on the host.
+
+    In float64: some thousand rows are looked at faster by a processor than by a device that waits
+    for each small step.
+    """
+    numbers = spread(problem.rows.n_rows, count)
+    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
+    X, y, weight = (to_host64(column) for column in taken)
+    rows = LocalRows(count)
+    return Problem(rows, X, y, weight, sketch_of(rows, X))
