@@ -132,29 +132,37 @@ class Committee:
         errors = list(self.each(partial(_error_of, self.problem), networks))
         return self._said(networks, errors, self.members)
 
-    def foreseen(self, target: Column, number: int) -> Column:
+    def foreseen(
+        self, target: Column, weight: Column, number: int
+    ) -> tuple[Column, tuple[Network, ...]]:
         """Return what the inputs say of another column, to networks that have not seen the row.
 
         Parameters
         ----------
         target : column of shape (n_rows, n_outputs)
-            The column, about zero.
+            The column.
+        weight : column of shape (n_rows,)
+            How far each row counts.
         number : int
             The round whose candidates the networks, one for each fold, are made of.
 
         Returns
         -------
-        column of shape (n_rows, n_outputs)
-            What small networks, taught with the caller's weights, predict for it.
+        forecast : column of shape (n_rows, n_outputs)
+            What small networks predict for rows that they have not seen.
+        networks : tuple of Network
+            These networks.
         """
-        asked = replace(self.problem, y=target)
+        asked = replace(self.problem, y=target, weight=weight)
         recipe = replace(self.recipe, max_nodes=min(ASKED_NODES, self.recipe.max_nodes))
         members = self._grown(asked, recipe, number, _folds_of(0, FOLDS), None)
-        left_out = [fit.left_out for fit in self._solved(asked, members)]
+        tuned = self._solved(asked, members)
         folds = [member.kept_from for member in members]
+        left_out = [fit.left_out for fit in tuned]
         rows = self.problem.rows
         errors = mean_left_out(rows, self.parts.fold, left_out, folds)
-        return rows.map(lambda t, e: t - e, target, errors)
+        networks = _networks(self.problem, [member.nodes for member in members], tuned)
+        return rows.map(lambda t, e: t - e, target, errors), networks
 
     def widened(
         self,

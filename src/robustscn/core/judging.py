@@ -27,6 +27,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from .arrays import Array, HostArray, like, namespace
+from .noise import Noise, logarithm, noise_of
 from .rows import Column, Rows, Totals, filled, quantile
 from .scale import at_least, distances
 from .weighting import Weighting, at_most_one, mean_one
@@ -76,6 +77,8 @@ class Plan:
     widened : float or None
         A number begins or goes on with the second look: the share of the residuals' size that
         counts as doubt where rejection is predictable. None: no second look.
+    local : bool
+        Whether the scale follows the noise from place to place.
     """
 
     weighting: Weighting
@@ -83,6 +86,7 @@ class Plan:
     restart: bool = False
     floor: float = 0.0
     widened: float | None = None
+    local: bool = False
 
 
 def schedule(
@@ -184,8 +188,11 @@ class Learner(Protocol[Model]):
         """Return what it says when taught with these weights, going on from what was before."""
         ...
 
-    def foreseen(self, target: Column, number: int) -> Column:
-        """Return what the inputs say of another column, to members that have not seen the row."""
+    def foreseen(self, target: Column, weight: Column, number: int) -> tuple[Column, Any]:
+        """Return what members foresee of another column for rows that they have not seen.
+
+        Beside it, what makes such forecasts for other inputs.
+        """
         ...
 
 
@@ -223,9 +230,10 @@ class Verdict:
     Parameters
     ----------
     scale : array of shape (n_outputs,)
-        One robust standard deviation: the one that everything is measured by.
+        One robust standard deviation, of rows without doubt: what everything is measured by.
     standardised : column of shape (n_rows, n_outputs)
-        Residuals over the root of scale^2 + doubt^2.
+        Residuals over a multiple of the root of scale^2 + doubt^2: the one that makes their own
+        robust standard deviation one, or less where the scale is held up.
     inlier_weight : column of shape (n_rows,)
         How far rows are believed.
     """
@@ -253,6 +261,8 @@ class Round(Generic[Model]):
         Inlier weights that the learner was taught with.
     widest : array of shape (n_outputs,)
         What floors are shares of.
+    noise : Noise or None
+        How the scale depends on the inputs; None where one serves all rows.
     """
 
     plan: Plan
@@ -261,6 +271,7 @@ class Round(Generic[Model]):
     doubt: Column | None
     weight_used: Column
     widest: HostArray
+    noise: Noise | None = None
 
     @property
     def model(self) -> Model:
@@ -337,8 +348,12 @@ def judge(
         doubt = opinion.doubt
         if look is not None and plan.widened is not None:
             doubt = look.widened(rows, doubt, plan.widened)
-        judged = verdict(rows, sample_weight, evidence, doubt, plan.weighting, widest * plan.floor)
-        last = Round(plan, opinion, judged, doubt, believed, widest)
+        noise = None
+        if plan.local:
+            noise = _noise(rows, weight, learner, evidence, plan.weighting, number)
+        floor, relative = widest * plan.floor, None if noise is None else noise.relative
+        judged = verdict(rows, sample_weight, evidence, doubt, plan.weighting, floor, relative)
+        last = Round(plan, opinion, judged, doubt, believed, widest, noise)
         yield last
         believed = judged.inlier_weight
 
@@ -350,6 +365,7 @@ def verdict(
     doubt: Column | None,
     weighting: Weighting,
     floor: HostArray | None = None,
+    relative: Column | None = None,
 ) -> Verdict:
     """Return how residuals are judged: one scale, standardised residuals, inlier weights.
 
@@ -367,14 +383,28 @@ def verdict(
         Says what one standard deviation is, and what standardised residuals weigh.
     floor : array of shape (n_outputs,) or None
         What one standard deviation is at least taken to be.
+    relative : column of shape (n_rows, n_outputs) or None
+        Local scales as multiples of the overall one.
 
     Returns
     -------
     Verdict
         Its weights have the weighted mean one.
     """
-    scale = at_least(weighting.scale(rows, residuals, sample_weight), floor)
-    standard = standardised(rows, residuals, doubt, scale)
+    even = residuals if relative is None else rows.map(_quotient, residuals, relative)
+    scale = at_least(weighting.scale(rows, even, sample_weight), floor)
+    if relative is None:
+        standard = standardised(rows, residuals, doubt, scale)
+    else:
+        local = rows.map(lambda r: _local(r, scale, floor), relative)
+        standard = rows.map(_quotient, residuals, local)
+        doubt = None if doubt is None else rows.map(_quotient, doubt, local)
+        standard = standardised(rows, standard, doubt, np.ones(len(scale)))
+    if doubt is not None:
+        # Doubt explains a part of what was taken for noise: what is left of that is the scale.
+        left = weighting.scale(rows, standard, sample_weight)
+        left = at_least(left, None if floor is None else floor / scale)
+        standard, scale = rows.map(lambda z: z / like(left, z), standard), scale * left
     weight = weighting.inlier_weight(rows, standard, sample_weight)
     if weighting.normalised:
         weight = mean_one(rows, weight, sample_weight)
@@ -495,7 +525,8 @@ def second_look(
 
     mass, count = rows.reduce(sums, rejected, sample_weight)
     share = float(mass[0, 0] / count)
-    foreseen = learner.foreseen(rows.map(lambda t: t - share, rejected), number)
+    target = rows.map(lambda t: t - share, rejected)
+    foreseen, _ = learner.foreseen(target, sample_weight, number)
 
     def suspicion(t: Array) -> Array:
         # Where every row is rejected nothing is left to compare with.
@@ -569,6 +600,29 @@ def mean_size(rows: Rows, residuals: Column, sample_weight: Column) -> float:
 
     total, count = rows.reduce(sums, residuals, sample_weight)
     return float(total / count) / residuals.shape[1]
+
+
+def _noise(
+    rows: Rows,
+    weight: Column,
+    learner: Learner[Any],
+    residuals: Column,
+    weighting: Weighting,
+    number: int,
+) -> Noise:
+    """Return how the size of the residuals of believed rows depends on the inputs."""
+    scale = weighting.scale(rows, residuals, weight)
+    sizes = rows.map(lambda e: logarithm(e, scale), residuals)
+    return noise_of(rows, weight, sizes, learner.foreseen(sizes, weight, number))
+
+
+def _local(relative: Array, own: HostArray, floor: HostArray | None) -> Array:
+    scale = relative * like(own, relative)
+    return scale if floor is None else namespace(scale).maximum(scale, like(floor, scale)[None, :])
+
+
+def _quotient(left: Array, right: Array) -> Array:
+    return left / right
 
 
 def _largest(rows: Rows, residuals: Column, weight: Column) -> HostArray:

@@ -9,8 +9,7 @@ for a mixture of two kinds,
 
 whose shares and width are found by expectation maximisation. The tails of the second are the
 heavier ones, so a larger residual is never the more probable to be right. Where the scale is held
-far above the rows' own, or outputs are many, distances have no such shape, and a fixed curve
-judges.
+above the rows' own, or outputs are many, distances have no such shape, and a fixed curve judges.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ LEAST_SHARE = 0.002
 MOST_OUTPUTS = 10
 """Beyond this the length of the residuals of a right row is nearly always the same."""
 
-HELD = 0.5
-"""Share of the scale below which the rows' own is that of rows met far better than it says."""
+HELD = 0.999
+"""Robust standard deviation of standardised residuals below which the scale was held up."""
 
 BINS = 1024
 """Bins for the logarithm of the distance: the share and the width need no more detail."""

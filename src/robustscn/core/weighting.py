@@ -11,6 +11,7 @@ another function; its docstring has one in five lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,9 @@ class Weighting:
     def normalised(self) -> bool:
         """Whether weights are scaled to the mean one: only a ridge of fixed size can tell."""
         return True
+
+    trimmed: ClassVar[bool] = True
+    """Whether the scale leaves out rows beyond three of it, so that rows are flagged by it."""
 
     def scale(self, rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
         """Return one standard deviation of each output's residuals, none of them zero.
@@ -81,6 +85,8 @@ class KDE(Weighting):
     """
 
     robust: bool = True
+
+    trimmed: ClassVar[bool] = False
 
     def scale(self, rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
         """Return the median absolute residuals, or the standard deviation of all outputs."""
@@ -277,6 +283,8 @@ class Laplace(Weighting):
     def normalised(self) -> bool:
         """Whether weights are scaled to the mean one: not where they have a unit."""
         return self.unit is None
+
+    trimmed: ClassVar[bool] = False
 
     def scale(self, rows: Rows, residuals: Column, sample_weight: Column) -> HostArray:
         """Return the median absolute residuals, or ones where they stay as they are."""

@@ -26,13 +26,13 @@ from sklearn.utils.validation import (
 )
 
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
-from ..core.judging import Round, standardised
+from ..core.judging import Round, verdict
 from ..core.nodes import Network
 from ..core.problem import Problem
 from ..core.rows import Column, LocalRows, Rows, Totals, quantile
-from ..core.scale import at_least, distances, trimmed_scales
+from ..core.scale import distances
 from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
-from ..core.weighting import at_most_one
+from ..core.weighting import GemanMcClure, at_most_one
 from ._parameters import check_parameters
 from ._suspects import suspects
 from ._threads import ONE_BLAS_THREAD
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
 OUTLIER_DISTANCE = 3.0
 """Robust standard deviations beyond which `outliers_` marks a row."""
+
+FLAGGING = GemanMcClure()
+"""Says what one standard deviation is where an estimator's own weighting has none that wrong rows
+leave alone: densities, and weights in the unit of y."""
 
 
 @dataclass(frozen=True)
@@ -178,16 +182,17 @@ class RobustMixin:
         problem = training.problem
         rows = problem.rows
         self.inlier_weight_ = self._shown(at_most_one(rows, last.inlier_weight, problem.weight))
-        # The scale that rows were weighed by, unless the weighting has another idea of scale.
-        own = trimmed_scales(rows, last.evidence, problem.weight)
-        scales = at_least(own, last.widest * last.plan.floor)
-        far = distances(rows, standardised(rows, last.evidence, last.doubt, scales))
+        judged = last.verdict
+        if not last.plan.weighting.trimmed:
+            floor = last.widest * last.plan.floor
+            judged = verdict(rows, problem.weight, last.evidence, last.doubt, FLAGGING, floor)
+        far = distances(rows, judged.standardised)
         self.outliers_ = self._shown(rows.map(lambda d: d > OUTLIER_DISTANCE, far))
         expected = self._shown(rows.map(lambda t, e: t - e, problem.y, last.evidence))
         observed = self._shown(training.y)
         # Targets near the end of the range: what lies beyond it is infinite, and says so.
         with np.errstate(over="ignore", invalid="ignore"):
-            self.residual_scale_ = scales * training.scale
+            self.residual_scale_ = judged.scale * training.scale
             self.expected_ = in_unit(expected, training.scale, training.flat)
             self._observed = namespace(observed).astype(observed, self.expected_.dtype)
             self.residuals_ = self._observed - self.expected_
