@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .estimators import (
         ImprovedRVFLRegressor,
         PRNNRWRegressor,
+        RobustRegressor,
         RobustSCNRegressor,
         RSCKDERegressor,
         RVFLRegressor,
@@ -20,6 +21,7 @@ __all__ = [
     "PRNNRWRegressor",
     "RSCKDERegressor",
     "RVFLRegressor",
+    "RobustRegressor",
     "RobustSCNRegressor",
     "SCNRegressor",
 ]

@@ -132,27 +132,53 @@ class Committee:
         errors = list(self.each(partial(_error_of, self.problem), networks))
         return self._said(networks, errors, self.members)
 
-    def foreseen(
-        self, target: Column, weight: Column, number: int
-    ) -> tuple[Column, tuple[Network, ...]]:
+    def foreseen(self, target: Column, number: int) -> Column:
         """Return what the inputs say of another column, to networks that have not seen the row.
 
         Parameters
         ----------
         target : column of shape (n_rows, n_outputs)
-            The column.
-        weight : column of shape (n_rows,)
-            How far each row counts.
+            The column, about zero.
         number : int
-            The round whose candidates the networks, one for each fold, are made of.
+            The round whose candidates the networks are made of.
 
         Returns
         -------
-        forecast : column of shape (n_rows, n_outputs)
-            What small networks predict for rows that they have not seen.
-        networks : tuple of Network
-            These networks.
+        column of shape (n_rows, n_outputs)
+            What small networks, taught with the caller's weights, predict for it.
         """
+        return self._asked(target, self.problem.weight, number)[0]
+
+    def scatter(
+        self,
+        sizes: Column,
+        weight: Column,
+        said: Opinion[tuple[Network, ...]],  # noqa: ARG002
+        number: int,
+    ) -> tuple[Column, tuple[Network, ...]]:
+        """Return what small networks foresee of the sizes of residuals, and these networks.
+
+        Parameters
+        ----------
+        sizes : column of shape (n_rows, n_outputs)
+            Logarithms.
+        weight : column of shape (n_rows,)
+            How far each row counts.
+        said : Opinion
+            What residuals are of.
+        number : int
+            The round whose candidates the networks are made of.
+
+        Returns
+        -------
+        column of shape (n_rows, n_outputs), tuple of Network
+            Forecasts for rows that were not seen, and what makes them.
+        """
+        return self._asked(sizes, weight, number)
+
+    def _asked(
+        self, target: Column, weight: Column, number: int
+    ) -> tuple[Column, tuple[Network, ...]]:
         asked = replace(self.problem, y=target, weight=weight)
         recipe = replace(self.recipe, max_nodes=min(ASKED_NODES, self.recipe.max_nodes))
         members = self._grown(asked, recipe, number, _folds_of(0, FOLDS), None)
@@ -163,6 +189,16 @@ class Committee:
         errors = mean_left_out(rows, self.parts.fold, left_out, folds)
         networks = _networks(self.problem, [member.nodes for member in members], tuned)
         return rows.map(lambda t, e: t - e, target, errors), networks
+
+    def forecast(self, networks: Sequence[Network]) -> Column:
+        """Return the mean of what networks, made elsewhere, foresee for the rows here."""
+
+        def mean(x: Array) -> Array:
+            xp = namespace(x)
+            return xp.mean(xp.stack([one.output(x) for one in networks]), axis=0)
+
+        width = 2 * sum(one.layers[0].n_units for one in networks)
+        return self.problem.rows.map(mean, self.problem.X, width=width)
 
     def widened(
         self,
@@ -321,8 +357,12 @@ def disagreement(rows: Rows, left_out: Sequence[Column]) -> Column:
     """
 
     def deviation(*columns: Array) -> Array:
-        xp = namespace(*columns)
-        stacked = xp.stack(columns)
-        return DOUBT * NORMAL_MAD * middle(xp.abs(stacked - middle(stacked)[None, ...]))
+        return disagreement_of(namespace(*columns).stack(columns))
 
     return rows.map(deviation, *left_out, width=2 * len(left_out))
+
+
+def disagreement_of(outputs: Array) -> Array:
+    """Return how far members disagree, from outputs of shape (n_members, n_rows, n_outputs)."""
+    deviations = namespace(outputs).abs(outputs - middle(outputs)[None, ...])
+    return DOUBT * NORMAL_MAD * middle(deviations)

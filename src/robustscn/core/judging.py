@@ -55,6 +55,10 @@ LOOKS_AGAIN = 7
 SETTLED = 2
 """Its rounds after which rows are weighed by how probable it is that they are right."""
 
+NOISE_ASKED = (SETTLED, LOOKS_AGAIN - 3, LOOKS_AGAIN - 1)
+"""Its rounds in which members are asked how noise depends on the inputs: first when the scale is
+narrow enough for that to show, and last for the judgement that is kept."""
+
 NARROWING = 0.4
 """Share of the widened doubt that is left after each of its rounds."""
 
@@ -78,7 +82,8 @@ class Plan:
         A number begins or goes on with the second look: the share of the residuals' size that
         counts as doubt where rejection is predictable. None: no second look.
     local : bool
-        Whether the scale follows the noise from place to place.
+        Whether to ask anew how noise depends on the inputs; the scale follows what was found
+        last.
     """
 
     weighting: Weighting
@@ -133,11 +138,13 @@ def schedule(
     trusted = FIRST_TRUSTED_ROUND
     first[trusted] = replace(first[trusted], restart=True)
     if not second_look:
+        for number in (-2, -1):
+            first[number] = replace(first[number], local=True)
         return _with_ensemble(first, n_members, trusted, max(trusted, n_rounds - 2))
     first[trusted] = replace(first[trusted], grow=batch)
     weightings = [weighting] * SETTLED + [final] * (LOOKS_AGAIN - SETTLED)
     again = [
-        Plan(each, floor=floors[-1], widened=NARROWING ** (k + 1))
+        Plan(each, floor=floors[-1], widened=NARROWING ** (k + 1), local=k in NOISE_ASKED)
         for k, each in enumerate(weightings)
     ]
     again[0] = replace(again[0], restart=True)
@@ -188,8 +195,14 @@ class Learner(Protocol[Model]):
         """Return what it says when taught with these weights, going on from what was before."""
         ...
 
-    def foreseen(self, target: Column, weight: Column, number: int) -> tuple[Column, Any]:
-        """Return what members foresee of another column for rows that they have not seen.
+    def foreseen(self, target: Column, number: int) -> Column:
+        """Return what members foresee of another column for rows that they have not seen."""
+        ...
+
+    def scatter(
+        self, sizes: Column, weight: Column, said: Opinion[Model], number: int
+    ) -> tuple[Column, Any]:
+        """Return what is foreseen of the sizes of residuals that were not seen.
 
         Beside it, what makes such forecasts for other inputs.
         """
@@ -222,6 +235,12 @@ class Taught(Generic[Model]):
         """Raise: what has seen every row foresees nothing."""
         raise NotImplementedError("a second look needs members that have not seen the rows")
 
+    def scatter(
+        self, sizes: Column, weight: Column, said: Opinion[Model], number: int
+    ) -> tuple[Column, Any]:
+        """Raise: what has seen every row foresees nothing."""
+        raise NotImplementedError("local noise needs members that have not seen the rows")
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -236,11 +255,14 @@ class Verdict:
         robust standard deviation one, or less where the scale is held up.
     inlier_weight : column of shape (n_rows,)
         How far rows are believed.
+    left : array of shape (n_outputs,)
+        That multiple: residuals were divided by the root of scale^2 + (left doubt)^2.
     """
 
     scale: HostArray
     standardised: Column
     inlier_weight: Column
+    left: HostArray
 
 
 @dataclass(frozen=True)
@@ -298,6 +320,7 @@ def judge(
     start: Column | None = None,
     negligible: float = 0.0,
     widest: HostArray | None = None,
+    noise: Noise | None = None,
 ) -> Iterator[Round[Model]]:
     """Yield the rounds of: teach with the present weights, judge rows by what was learned.
 
@@ -319,6 +342,8 @@ def judge(
     widest : array of shape (n_outputs,) or None
         What floors are shares of; None takes the largest residuals of the first round among
         the rows that it believes.
+    noise : Noise or None
+        How the scale depends on the inputs, where that is known to begin with.
 
     Yields
     ------
@@ -333,8 +358,9 @@ def judge(
             look = second_look(rows, sample_weight, learner, number, last, believable)
             doubt = look.widened(rows, last.opinion.doubt, 1.0)
             floor = last.widest * plan.floor
+            relative = None if noise is None else noise.relative
             believed = verdict(
-                rows, sample_weight, last.evidence, doubt, plan.weighting, floor
+                rows, sample_weight, last.evidence, doubt, plan.weighting, floor, relative
             ).inlier_weight
         weight = rows.map(_product, sample_weight, believed)
         before = None if last is None else last.opinion
@@ -348,9 +374,8 @@ def judge(
         doubt = opinion.doubt
         if look is not None and plan.widened is not None:
             doubt = look.widened(rows, doubt, plan.widened)
-        noise = None
         if plan.local:
-            noise = _noise(rows, weight, learner, evidence, plan.weighting, number)
+            noise = _noise(rows, weight, learner, opinion, plan.weighting, number)
         floor, relative = widest * plan.floor, None if noise is None else noise.relative
         judged = verdict(rows, sample_weight, evidence, doubt, plan.weighting, floor, relative)
         last = Round(plan, opinion, judged, doubt, believed, widest, noise)
@@ -400,6 +425,7 @@ def verdict(
         standard = rows.map(_quotient, residuals, local)
         doubt = None if doubt is None else rows.map(_quotient, doubt, local)
         standard = standardised(rows, standard, doubt, np.ones(len(scale)))
+    left = np.ones(len(scale))
     if doubt is not None:
         # Doubt explains a part of what was taken for noise: what is left of that is the scale.
         left = weighting.scale(rows, standard, sample_weight)
@@ -408,7 +434,7 @@ def verdict(
     weight = weighting.inlier_weight(rows, standard, sample_weight)
     if weighting.normalised:
         weight = mean_one(rows, weight, sample_weight)
-    return Verdict(scale, standard, weight)
+    return Verdict(scale, standard, weight, left)
 
 
 def standardised(rows: Rows, residuals: Column, doubt: Column | None, scale: HostArray) -> Column:
@@ -526,7 +552,7 @@ def second_look(
     mass, count = rows.reduce(sums, rejected, sample_weight)
     share = float(mass[0, 0] / count)
     target = rows.map(lambda t: t - share, rejected)
-    foreseen, _ = learner.foreseen(target, sample_weight, number)
+    foreseen = learner.foreseen(target, number)
 
     def suspicion(t: Array) -> Array:
         # Where every row is rejected nothing is left to compare with.
@@ -606,14 +632,14 @@ def _noise(
     rows: Rows,
     weight: Column,
     learner: Learner[Any],
-    residuals: Column,
+    opinion: Opinion[Any],
     weighting: Weighting,
     number: int,
 ) -> Noise:
     """Return how the size of the residuals of believed rows depends on the inputs."""
-    scale = weighting.scale(rows, residuals, weight)
-    sizes = rows.map(lambda e: logarithm(e, scale), residuals)
-    return noise_of(rows, weight, sizes, learner.foreseen(sizes, weight, number))
+    scale = weighting.scale(rows, opinion.residuals, weight)
+    sizes = rows.map(lambda e: logarithm(e, scale), opinion.residuals)
+    return noise_of(rows, weight, sizes, learner.scatter(sizes, weight, opinion, number))
 
 
 def _local(relative: Array, own: HostArray, floor: HostArray | None) -> Array:

@@ -129,8 +129,24 @@ def wrong_rows(rows: Rows, distance: Column, sample_weight: Column) -> tuple[flo
         return (histogram(xp.astype(xp.clip(place, None, BINS - 1.0), xp.int64), w, BINS),)
 
     (mass,) = rows.reduce(counts, distance, sample_weight)
-    mass = mass / mass.sum()
-    centre = np.expm1(unit * (np.arange(BINS) + 0.5))
+    return share_and_width(mass / mass.sum(), np.expm1(unit * (np.arange(BINS) + 0.5)))
+
+
+def share_and_width(mass: HostArray, centre: HostArray) -> tuple[float, float]:
+    """Return the share of wrong rows and their median distance, from a histogram.
+
+    Parameters
+    ----------
+    mass : array of shape (n_bins,)
+        Share of the rows in each bin.
+    centre : array of shape (n_bins,)
+        Distance that the bin stands for.
+
+    Returns
+    -------
+    share, width : float
+        By expectation maximisation.
+    """
     wrong = np.where(centre > SUSPECT, 1.0, 0.0)
     for _ in range(STEPS):
         found = np.cumsum(mass * wrong)

@@ -49,7 +49,7 @@ class Noise:
 
     def at(self, forecast: Array) -> Array:
         """Return the local scale that forecasts stand for, as a multiple of the overall one."""
-        return _relative(forecast, self.slope, self.centre)
+        return relative_scale(forecast, self.slope, self.centre)
 
 
 def noise_of(rows: Rows, weight: Column, standard: Column, foreseen: tuple[Column, Any]) -> Noise:
@@ -90,7 +90,7 @@ def noise_of(rows: Rows, weight: Column, standard: Column, foreseen: tuple[Colum
     # Squared, in standard errors; a weight is a share of a row here.
     certain = slope * slope * ff * count / np.maximum(unexplained, 1e-300)
     slope = np.clip(slope, 0.0, 1.0) * np.maximum(0.0, 1.0 - ERRORS**2 / np.maximum(certain, 1e-9))
-    relative = rows.map(lambda f: _relative(f, slope, mean_f), forecast)
+    relative = rows.map(lambda f: relative_scale(f, slope, mean_f), forecast)
     return Noise(relative, slope, mean_f, model)
 
 
@@ -100,7 +100,8 @@ def logarithm(residuals: Array, scale: HostArray) -> Array:
     return xp.log(xp.clip(xp.abs(residuals) / like(scale, residuals), NEAREST, FARTHEST))
 
 
-def _relative(forecast: Array, slope: HostArray, centre: HostArray) -> Array:
+def relative_scale(forecast: Array, slope: HostArray, centre: HostArray) -> Array:
+    """Return the local scale that forecasts stand for, as a multiple of the overall one."""
     xp = namespace(forecast)
     limit = float(np.log(WIDEST))
     return xp.exp(

@@ -1,5 +1,6 @@
 """The scikit-learn face: validate, call the core, unpack."""
 
+from .anyone import RobustRegressor
 from .flagship import RobustSCNRegressor
 from .rvfl import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
 from .scn import RSCKDERegressor, SCNRegressor
@@ -9,6 +10,7 @@ __all__ = [
     "PRNNRWRegressor",
     "RSCKDERegressor",
     "RVFLRegressor",
+    "RobustRegressor",
     "RobustSCNRegressor",
     "SCNRegressor",
 ]

@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
-from ..core.judging import Round, verdict
+from ..core.judging import Round, Verdict, verdict
 from ..core.nodes import Network
 from ..core.problem import Problem
 from ..core.rows import Column, LocalRows, Rows, Totals, quantile
@@ -113,10 +113,10 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
             Predictions.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_float_dtypes(X), order=ORDER)
+        X = validate_data(self, X, reset=False, dtype=float_dtypes(X), order=ORDER)
         _check_size(X)
         with one_blas_thread():
-            return self._predicted(_rows(X), X)
+            return self._predicted(rows_of(X), X)
 
     def _predicted(self, rows: Rows, X: Column) -> Array:
         y = rows.map(self._output, X, width=2 * max(1, self._width()))
@@ -147,19 +147,19 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_parameters(self)
         X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=_float_dtypes(X), order=ORDER
+            self, X, y, multi_output=True, y_numeric=True, dtype=float_dtypes(X), order=ORDER
         )
         if is_numpy_array(y):  # scikit-learn orders the inputs only
             y = np.asarray(y, order=ORDER)
         _check_size(X)
-        return training_of(_rows(X), X, y, _checked_weight(sample_weight, X))
+        return training_of(rows_of(X), X, y, _checked_weight(sample_weight, X))
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
         if X_val is None and y_val is None:
             return None
         if X_val is None or y_val is None:
             raise ValueError("give both X_val and y_val, or neither")
-        X_val = validate_data(self, X_val, reset=False, dtype=_float_dtypes(X_val), order=ORDER)
+        X_val = validate_data(self, X_val, reset=False, dtype=float_dtypes(X_val), order=ORDER)
         _check_size(X_val)
         y_val = check_array(
             y_val, ensure_2d=False, dtype="numeric", order=ORDER, input_name="y_val"
@@ -182,12 +182,7 @@ class RobustMixin:
         problem = training.problem
         rows = problem.rows
         self.inlier_weight_ = self._shown(at_most_one(rows, last.inlier_weight, problem.weight))
-        judged = last.verdict
-        if not last.plan.weighting.trimmed:
-            floor = last.widest * last.plan.floor
-            judged = verdict(rows, problem.weight, last.evidence, last.doubt, FLAGGING, floor)
-        far = distances(rows, judged.standardised)
-        self.outliers_ = self._shown(rows.map(lambda d: d > OUTLIER_DISTANCE, far))
+        judged = self._flag(problem, last)
         expected = self._shown(rows.map(lambda t, e: t - e, problem.y, last.evidence))
         observed = self._shown(training.y)
         # Targets near the end of the range: what lies beyond it is infinite, and says so.
@@ -196,6 +191,15 @@ class RobustMixin:
             self.expected_ = in_unit(expected, training.scale, training.flat)
             self._observed = namespace(observed).astype(observed, self.expected_.dtype)
             self.residuals_ = self._observed - self.expected_
+
+    def _flag(self, problem: Problem, last: Round[Any]) -> Verdict:
+        """Flag rows beyond three robust standard deviations; return how they were measured."""
+        rows, judged = problem.rows, last.verdict
+        if not last.plan.weighting.trimmed:
+            judged = verdict(rows, problem.weight, last.evidence, last.doubt, FLAGGING)
+        far = distances(rows, judged.standardised)
+        self.outliers_ = self._shown(rows.map(lambda d: d > OUTLIER_DISTANCE, far))
+        return judged
 
     def _shown(self, column: Column) -> Array:
         """Return a column as the array that a user sees."""
@@ -231,7 +235,7 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return ONE_BLAS_THREAD.held()
 
 
-def _rows(X: Array) -> LocalRows:
+def rows_of(X: Array) -> LocalRows:
     """Return where the rows live: cores share their blocks, a device takes large ones."""
     if is_numpy_array(X):
         # A worker of the caller's own pool has one core; joblib would say so with each fit.
@@ -339,7 +343,7 @@ def _sketch(rows: Rows, X: Column, y: Column, weight: Column) -> Sketch | None:
     return None if max(float(size) for size in sizes) > 1e12 else sketch_of(rows, X)
 
 
-def _float_dtypes(X: Any) -> list[Any]:
+def float_dtypes(X: Any) -> list[Any]:
     """Return the dtypes that are kept as they are, in the words of the caller's library."""
     if get_config()["array_api_dispatch"] and is_array_api_obj(X):
         xp = namespace(X)

@@ -37,6 +37,15 @@ def _not_negative(value: Any) -> str | None:
     return None if _is_number(value) and value >= 0 else "a finite number of at least 0"
 
 
+def _folds(value: Any) -> str | None:
+    enough = value is None or (_whole(value) is None and value > 1)
+    return None if enough else "None or a whole number of at least 2"
+
+
+def _share(value: Any) -> str | None:
+    return None if _is_number(value) and 0 < value < 1 else "a number between 0 and 1"
+
+
 def _flag(value: Any) -> str | None:
     return None if isinstance(value, (bool, np.bool_)) else "True or False"
 
@@ -65,6 +74,7 @@ CHECKS: dict[str, Check] = {
     "n_nodes": _whole,
     "n_networks": _whole,
     "n_rounds": _whole,
+    "n_folds": _folds,
     "n_candidates": _whole,
     "n_jobs": _jobs,
     "window": _whole,
@@ -74,6 +84,7 @@ CHECKS: dict[str, Check] = {
     "tol": _not_negative,
     "scope": _positive,
     "delta": _positive,
+    "fdr": _share,
     "second_look": _flag,
     "direct_link": _flag,
     "bias": _flag,
@@ -95,6 +106,8 @@ def check_parameters(estimator: Any) -> None:
         # "auto" is no weighting: an estimator that has it makes of it what it means there.
         if name == "weighting" and value is not None and str(value) != "auto":
             named(value)
+        if value is None and name in getattr(estimator, "_may_be_none", ()):
+            continue
         wanted = CHECKS[name](value) if name in CHECKS else None
         if wanted is not None:
             raise ValueError(f"{name} must be {wanted}, got {value!r}")

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
+from sklearn.utils.validation import validate_data
 
-from ..core.arrays import Array, like, middle, namespace
-from ..core.committee import Committee, growth_path
+from ..core.arrays import ORDER, Array, like, middle, namespace
+from ..core.committee import Committee, disagreement_of, growth_path
 from ..core.folds import FEW_ROWS, parts_of
 from ..core.growth import Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
@@ -34,11 +36,20 @@ from ..core.judging import (
     verdict,
 )
 from ..core.nodes import Network
+from ..core.noise import relative_scale
 from ..core.problem import Problem, some_rows
 from ..core.proposals import Draw, Experience
 from ..core.rows import LocalRows
 from ..core.weighting import Weighting, named
-from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
+from ._base import (
+    NetworkRegressor,
+    Training,
+    Validation,
+    float_dtypes,
+    one_blas_thread,
+    rows_of,
+)
+from ._certainty import CertainMixin
 from ._watch import Watch, with_callbacks
 
 LOOKED_ROWS = 2**12
@@ -46,7 +57,7 @@ LOOKED_ROWS = 2**12
 are solved for and judged at the end. On 20,000 rows twice as many gained nothing."""
 
 
-class RobustSCNRegressor(RobustMixin, NetworkRegressor):
+class RobustSCNRegressor(CertainMixin, NetworkRegressor):
     """Robust regression from dirty data alone: no clean rows, no tuning, raw units.
 
     Several stochastic configuration networks share one set of row weights. A row is judged by
@@ -78,6 +89,8 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         the inputs that it looks at, of which there may be one or all.
     activation : {"logistic", "tanh", "relu"}, default="logistic"
         Activation of the nodes.
+    fdr : float, default=0.1
+        False discovery rate: share of right rows allowed among those in `outliers_`.
     n_jobs : int or None, default=-1
         Networks fitted at the same time; -1 uses all cores.
     random_state : int, RandomState instance or None, default=None
@@ -88,11 +101,14 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
     inlier_weight_ : array of shape (n_samples,)
         How far each row is believed, between 0 and 1.
     outliers_ : bool array of shape (n_samples,)
-        Rows whose left-out residual is beyond three times robust standard deviation and doubt
-        together (root of the sum of squares). The standard deviation is 1.4826 times the median
-        absolute residual, computed again without such rows until it settles, and not below the
-        scale of the kept round, under which rows were not told apart; doubt is half of what the
-        networks disagree about the row, or what the second look still allows it.
+        The rows that are flagged: the most probably wrong ones, as many as `fdr` allows. Of
+        these about the share `fdr` may be right.
+    outlier_probability_ : array of shape (n_samples,)
+        How probable it is that each row is wrong, given its left-out residual, measured by a
+        robust standard deviation that follows the noise from place to place and by doubt: half
+        of what the networks disagree about the row, or what the second look still allows it.
+    estimated_outlier_share_ : float
+        Share of all rows that is wrong, flagged or not.
     n_nodes_ : int
         Hidden nodes of all networks together.
     n_rounds_ : int
@@ -139,6 +155,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         n_candidates: int = 27,
         scopes: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
+        fdr: float = 0.1,
         n_jobs: int | None = -1,
         random_state: Any = None,
     ) -> None:
@@ -150,6 +167,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self.n_candidates = n_candidates
         self.scopes = scopes
         self.activation = activation
+        self.fdr = fdr
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -270,8 +288,12 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         rows, weight = everyone.problem.rows, everyone.problem.weight
         weighting = named("mixture" if self.weighting == "auto" else self.weighting)
         said = everyone.opinion_of(kept.model)
-        floor = kept.widest * kept.plan.floor
-        first = verdict(rows, weight, said.residuals, said.doubt, weighting, floor)
+        floor, noise = kept.widest * kept.plan.floor, kept.noise
+        if noise is not None:
+            forecast = everyone.forecast(noise.model)
+            noise = replace(noise, relative=rows.map(noise.at, forecast))
+        relative = None if noise is None else noise.relative
+        first = verdict(rows, weight, said.residuals, said.doubt, weighting, floor, relative)
         (final,) = judge(
             rows,
             weight,
@@ -280,6 +302,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             start=first.inlier_weight,
             negligible=training.negligible(1e-6),
             widest=kept.widest,
+            noise=noise,
         )
         return final
 
@@ -335,6 +358,25 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
 
     def _width(self) -> int:
         return max(n.output_weights.shape[0] for n in self._networks)
+
+    def _spread(self, X: Any) -> tuple[Array, Array, Array]:
+        X = validate_data(self, X, reset=False, dtype=float_dtypes(X), order=ORDER)
+        rows = rows_of(X)
+
+        def spread(x: Array) -> tuple[Array, Array, Array]:
+            x = self._scaling.inputs(x)
+            xp = namespace(x)
+            outputs = xp.stack([each.output(x) for each in self._networks])
+            found = middle(outputs) + like(self._scaling.centre, x)
+            doubt = disagreement_of(outputs)
+            if self._noise is None:
+                return found, doubt, xp.ones_like(found)
+            networks, slope, centre = self._noise
+            forecast = xp.mean(xp.stack([each.output(x) for each in networks]), axis=0)
+            return found, doubt, relative_scale(forecast, slope, centre)
+
+        with one_blas_thread():
+            return rows.map(spread, X, width=2 * self._width() * len(self._networks))
 
 
 def _on_device(problem: Problem) -> bool:

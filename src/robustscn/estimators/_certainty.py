@@ -1,0 +1,88 @@
+"""Flags with a stated error rate, and intervals, of estimators that judge rows by others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.arrays import Array, HostArray, like, namespace
+from ..core.certainty import certainty_of
+from ..core.judging import Round, Verdict, verdict
+from ..core.problem import Problem
+from ._base import FLAGGING, RobustMixin
+
+
+class CertainMixin(RobustMixin):
+    """Fitted attributes and intervals of estimators whose residuals are left out."""
+
+    fdr: float
+    _flat: bool
+    _scale: float
+
+    def _flag(self, problem: Problem, last: Round[Any]) -> Verdict:
+        """Flag as many rows as the false discovery rate allows; keep what intervals need."""
+        rows, weight, noise = problem.rows, problem.weight, last.noise
+        # No floor: under a scale that is held up wrong rows hide.
+        judged = verdict(
+            rows,
+            weight,
+            last.evidence,
+            last.doubt,
+            FLAGGING,
+            relative=None if noise is None else noise.relative,
+        )
+        sure = certainty_of(rows, judged.standardised, weight, self.fdr)
+        distance = sure.distance(rows, judged.standardised)
+        self.outlier_probability_ = self._shown(sure.probability(rows, distance))
+        self.outliers_ = self._shown(rows.map(lambda d: d > sure.cut, distance))
+        self.estimated_outlier_share_ = sure.share
+        self._quantiles, self._deviation, self._doubt_left = (
+            sure.quantiles,
+            judged.scale,
+            judged.left,
+        )
+        self._noise = None if noise is None else (noise.model, noise.slope, noise.centre)
+        return judged
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        """Predict between which values clean targets lie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Share of clean targets that should lie inside, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n_samples, 2) or (n_samples, n_outputs, 2)
+            Lower and upper ends, for each output by itself.
+        """
+        check_is_fitted(self)
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+        middle, doubt, relative = self._spread(X)
+        low, high = _ends(self._quantiles, coverage)
+        xp = namespace(middle)
+        size = xp.sqrt(
+            (relative * like(self._deviation, middle)) ** 2
+            + (doubt * like(self._doubt_left, middle)) ** 2
+        )
+        ends = [middle + size * like(end, middle) for end in (low, high)]
+        both = xp.stack(ends, axis=-1) * self._scale
+        return both[:, 0, :] if self._flat else both
+
+    def _spread(self, X: Any) -> tuple[Array, Array, Array]:
+        """Return prediction, doubt and relative noise, each of shape (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+
+def _ends(quantiles: HostArray, coverage: float) -> tuple[HostArray, HostArray]:
+    """Return between which standardised residuals a share of the right rows lies."""
+    shares = (np.arange(len(quantiles)) + 0.5) / len(quantiles)
+    ends = ((1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0)
+    low, high = (np.array([np.interp(e, shares, q) for q in quantiles.T]) for e in ends)
+    return low, high
