@@ -36,7 +36,7 @@ from ..core.judging import (
 from ..core.nodes import Network
 from ..core.problem import Problem, some_rows
 from ..core.proposals import Draw, Experience
-from ..core.rows import LocalRows
+from ..core.rows import Column, LocalRows
 from ..core.weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
 from ._watch import Watch, with_callbacks
@@ -178,7 +178,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         """
         training = self._training(X, y, sample_weight)
         validation = self._validation(X_val, y_val, training)
-        scaling = scaling_of(training.problem)
+        scaling = self._units(training.problem)
         problem = scaled(training.problem, scaling)
         looked_at = problem
         if problem.rows.n_rows > LOOKED_ROWS:
@@ -223,6 +223,16 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         watch.end()
         return self
 
+    # The parts of the method, one by one; benchmarks/ablation.py takes each of them out.
+
+    def _units(self, problem: Problem) -> Scaling:
+        """Return how inputs and targets are scaled."""
+        return scaling_of(problem)
+
+    def _first_weights(self, problem: Problem) -> Column:
+        """Return how far rows are believed before there is any residual."""
+        return not_gross(problem.rows, problem.y, problem.weight)
+
     def _schedule(self) -> tuple[Plan, ...]:
         """Return what happens in which round."""
         auto = self.weighting == "auto"
@@ -250,7 +260,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
             problem.weight,
             committee,
             plans,
-            start=not_gross(problem.rows, problem.y, problem.weight),
+            start=self._first_weights(problem),
             negligible=training.negligible(1e-6),
         )
         for plan in plans:
