@@ -1,8 +1,8 @@
 """What each part of `RobustSCNRegressor` is worth: one taken out at a time, all else at defaults.
 
 Every model sees the same draws of data and the same seeds; the error is the root mean square on
-clean test rows. Parts are taken out by parameters or, for the time of one fit and its
-predictions, by a stand-in for a name of the package. A row with other random numbers and
+clean test rows. What the method does is in frozen values: parameters, a schedule, a committee, a
+scaling. Parts are taken out by replacing something in these. A row with other random numbers and
 nothing taken out says how much of a difference is luck.
 
 Draws are numbered from 600: those of smaller numbers were looked at while the method was made
@@ -15,14 +15,12 @@ import argparse
 import json
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import scipy
@@ -34,14 +32,14 @@ from sklearn.preprocessing import minmax_scale
 
 import robustscn
 from robustscn import RobustSCNRegressor
-from robustscn.core import committee
-from robustscn.core import inputs as scaling
-from robustscn.core.inputs import Scaling
-from robustscn.core.least_squares import Tuned, ridge_by_leave_one_out
-from robustscn.core.proposals import Draw
-from robustscn.core.rows import filled
+from robustscn.core.arrays import middle
+from robustscn.core.committee import Committee, Grown
+from robustscn.core.inputs import Scaling, scaling_of
+from robustscn.core.judging import Plan, not_gross
+from robustscn.core.least_squares import Tuned
+from robustscn.core.problem import Problem
+from robustscn.core.rows import Column, filled
 from robustscn.datasets import contaminate
-from robustscn.estimators import flagship
 
 Array = NDArray[np.float64]
 
@@ -61,44 +59,50 @@ SETS = {
 SHARE, FIRST_DRAW, OTHER_SEED = 0.25, 600, 1000
 
 
-def drawn_with(**changes: Any) -> Callable[..., Draw]:
-    def draw(*args: Any, **kwargs: Any) -> Draw:
-        return Draw(*args, **(kwargs | changes))
-
-    return draw
+def as_it_is(value: Any) -> Any:
+    return value
 
 
-def linear_only(learned: Scaling, X: Array) -> Array:
-    return (X - learned.low) / learned.width
+def drawn_with(committee: Committee, **changes: Any) -> Committee:
+    recipe = committee.recipe
+    return replace(committee, recipe=replace(recipe, draw=replace(recipe.draw, **changes)))
 
 
-def no_folds(problem: Any, _seed: int, _n_different: int) -> Any:
-    return filled(problem.rows, -1.0, problem.weight)
+def without_folds(committee: Committee) -> Committee:
+    rows, weight = committee.problem.rows, committee.problem.weight
+    return replace(committee, parts=replace(committee.parts, fold=filled(rows, -1.0, weight)))
 
 
-def tuned_with_plain_residuals(
-    rows: Any, X: Any, y: Any, weight: Any, hidden: Any, *args: Any, **kwargs: Any
-) -> Tuned:
-    """Choose the ridge as ever, but judge rows by residuals they had a part in."""
-    tuned = ridge_by_leave_one_out(rows, X, y, weight, hidden, *args, **kwargs)
-    weights, constant = tuned.output_weights[:-1], tuned.output_weights[-1]
-    plain = rows.map(lambda x, t: t - hidden(x) @ weights - constant, X, y)
-    return replace(tuned, left_out=plain)
+class PlainResiduals(Committee):
+    """Chooses ridges as ever, but judges rows by residuals they had a part in."""
+
+    def _solved(self, weighted: Problem, members: Sequence[Grown]) -> list[Tuned]:
+        return [
+            replace(tuned, left_out=weighted.y - member.nodes.hidden(weighted.X) @ beta - constant)
+            for tuned, member in zip(super()._solved(weighted, members), members, strict=True)
+            for beta, constant in ((tuned.output_weights[:-1], tuned.output_weights[-1]),)
+        ]
 
 
-def narrow_from_the_start(problem: Any) -> Callable[..., Array]:
-    return lambda _number, _evidence: np.zeros(problem.y.shape[1])
+def with_plain_residuals(committee: Committee) -> Committee:
+    return PlainResiduals(
+        **{each.name: getattr(committee, each.name) for each in fields(Committee)}
+    )
 
 
-def uncentred(_problem: Any, residuals: Any) -> Any:
-    return residuals
+def narrow_from_the_start(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    return tuple(replace(plan, floor=0.0) for plan in plans)
 
 
-def mean(outputs: Array) -> Array:
-    return outputs.mean(axis=0)
+def linear_only(problem: Problem) -> Scaling:
+    return replace(scaling_of(problem), ranked=(), knots=(), ranks=())
 
 
-def all_believed(problem: Any) -> Any:
+def without_gross(problem: Problem) -> Column:
+    return not_gross(problem.rows, problem.y, problem.weight)
+
+
+def all_believed(problem: Problem) -> Column:
     return filled(problem.rows, 1.0, problem.weight)
 
 
@@ -112,31 +116,31 @@ class Model:
         What the page says was taken out.
     params : mapping
         Parameters that are not at their defaults.
-    stand_ins : tuple of (owner, name, stand-in)
-        What takes the place of names of the package.
+    schedule, committee : callable
+        From what happens in which round, and from who learns, to the same without the part.
+    units, first_weights : callable
+        From the rows to how they are scaled, and to how far they are believed at first.
+    together : callable
+        From all networks' outputs to the prediction.
     other_seed : bool
         Whether the networks' seed is another than the draw's.
     """
 
     label: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    stand_ins: tuple[tuple[Any, str, Any], ...] = ()
+    schedule: Callable[[tuple[Plan, ...]], tuple[Plan, ...]] = as_it_is
+    committee: Callable[[Committee], Committee] = as_it_is
+    units: Callable[[Problem], Scaling] = scaling_of
+    first_weights: Callable[[Problem], Column] = without_gross
+    together: Callable[[Array], Array] = middle
     other_seed: bool = False
-
-    @contextmanager
-    def in_place(self) -> Iterator[None]:
-        """Put the stand-ins in their places while the context lasts."""
-        with ExitStack() as stack:
-            for owner, name, stand_in in self.stand_ins:
-                stack.enter_context(patch.object(owner, name, stand_in))
-            yield
 
     def predictions(self, X: Array, y: Array, X_test: Array, seed: int, **settings: Any) -> Array:
         """Return what is predicted for test rows after fitting training rows."""
         params = {"random_state": seed + OTHER_SEED * self.other_seed, "n_jobs": 1}
-        with self.in_place():
-            model = RobustSCNRegressor(**(params | settings | dict(self.params)))
-            return model.fit(X, y).predict(X_test)
+        model = Ablated(**(params | settings | dict(self.params)))
+        model.parts = self
+        return model.fit(X, y).predict(X_test)
 
     def error(self, split: Sequence[Array], seed: int) -> float:
         """Return the error on test rows after fitting training rows."""
@@ -144,47 +148,59 @@ class Model:
         return float(np.sqrt(np.mean((self.predictions(X, y, X_test, seed) - y_test) ** 2)))
 
 
-UNGUARDED = tuple((module, "not_gross", all_believed) for module in (flagship, committee))
+class Ablated(RobustSCNRegressor):
+    """The estimator, made of the parts that a model leaves it."""
+
+    parts: Model
+
+    def _schedule(self) -> tuple[Plan, ...]:
+        return self.parts.schedule(super()._schedule())
+
+    def _committee(self, *args: Any) -> Committee:
+        return self.parts.committee(super()._committee(*args))
+
+    def _units(self, problem: Problem) -> Scaling:
+        return self.parts.units(problem)
+
+    def _first_weights(self, problem: Problem) -> Column:
+        return self.parts.first_weights(problem)
+
+    def _output(self, X: Array) -> Array:
+        scaled = self._scaling.inputs(X)
+        outputs = np.stack([network.output(scaled) for network in self._networks])
+        return self.parts.together(outputs) + self._scaling.centre
+
+
 MODELS = {
     "full": Model("nothing: the full model"),
     "other seed": Model("nothing, but other random numbers", other_seed=True),
-    "sparse nodes": Model(
-        "nodes of few inputs", stand_ins=((flagship, "Draw", drawn_with(sparse=False)),)
-    ),
-    "ranks": Model(
-        "ranks of inputs (linear scaling alone)", stand_ins=((Scaling, "inputs", linear_only),)
-    ),
+    "sparse nodes": Model("nodes of few inputs", committee=partial(drawn_with, sparse=False)),
+    "ranks": Model("ranks of inputs (linear scaling alone)", units=linear_only),
     "centres": Model(
-        "node centres inside the data",
-        stand_ins=((flagship, "Draw", drawn_with(centres=None, boxes=False)),),
+        "node centres inside the data", committee=partial(drawn_with, centres=None, boxes=False)
     ),
     "ridge": Model(
-        "ridge by leave-one-out (1e-6 instead)",
-        stand_ins=((committee, "RIDGES", np.array([1e-6])),),
+        "ridge by leave-one-out (1e-6 instead)", committee=partial(replace, ridges=(1e-6,))
     ),
     "folds": Model(
         "judged by networks that have not seen the row (all grow on all rows)",
-        stand_ins=((committee, "fold_of_rows", no_folds),),
+        committee=without_folds,
     ),
     "leave-one-out": Model(
-        "leave-one-out residuals as evidence (plain ones)",
-        stand_ins=((committee, "ridge_by_leave_one_out", tuned_with_plain_residuals),),
+        "leave-one-out residuals as evidence (plain ones)", committee=with_plain_residuals
     ),
     "narrowing": Model(
-        "scale that narrows (narrow from the start)",
-        stand_ins=((flagship, "narrowing", narrow_from_the_start),),
+        "scale that narrows (narrow from the start)", schedule=narrow_from_the_start
     ),
-    "doubt": Model("doubt where networks disagree", stand_ins=((committee, "DOUBT", 0.0),)),
+    "doubt": Model("doubt where networks disagree", committee=partial(replace, doubt=0.0)),
     "median of networks": Model(
-        "median of the networks as prediction (mean)", stand_ins=((flagship, "middle", mean),)
+        "median of the networks as prediction (mean)", together=partial(np.mean, axis=0)
     ),
     "all ranks": Model(
         "no ranks of inputs that are spread evenly (all ranks)",
-        stand_ins=((scaling, "ALIKE", 2.0),),
+        units=partial(scaling_of, alike=2.0),
     ),
-    "median": Model(
-        "median taken off the evidence", stand_ins=((committee, "centred", uncentred),)
-    ),
+    "median": Model("median taken off the evidence", committee=partial(replace, centre=False)),
     "networks": Model("several networks (one)", {"n_networks": 1}),
     "second look": Model("second look", {"second_look": False}),
     "mixture": Model(
@@ -194,7 +210,7 @@ MODELS = {
     "kde weights": Model("both weights (KDE throughout)", {"weighting": "kde"}),
     "huber weights": Model("both weights (Huber throughout)", {"weighting": "huber"}),
     "reweighting": Model("reweighting (one round)", {"n_rounds": 1}),
-    "guard": Model("guard against gross targets", stand_ins=UNGUARDED),
+    "guard": Model("guard against gross targets", first_weights=all_believed),
 }
 GROSS = ("full", "guard")
 """Models that also meet a target of a million times its size."""

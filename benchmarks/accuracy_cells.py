@@ -41,6 +41,7 @@ from threadpoolctl import threadpool_limits
 import robustscn
 from robustscn import RobustSCNRegressor
 from robustscn.atomic import write_whole
+from robustscn.weighting import Weighting
 
 FIRST_SEED, TUNING_SEED = 3000, 1999
 """Draws of smaller numbers were looked at while the method was made."""
@@ -60,15 +61,14 @@ PACKAGES = (
 )
 
 
-class Even:
+class Even(Weighting):
     """A weighting that believes every row alike."""
 
     def inlier_weight(
         self,
         rows: Any,
-        residuals: Any,  # noqa: ARG002
+        standardised: Any,  # noqa: ARG002
         sample_weight: Any,
-        least_scale: Any = None,  # noqa: ARG002
     ) -> Any:
         """Return ones."""
         return rows.map(np.ones_like, sample_weight)

@@ -263,10 +263,29 @@ def prnnrw(H, y, rho, delta, n_rounds, tol):
     return beta, n_rounds
 
 
-# --- robust distances -----------------------------------------------------------------------
+# --- quantiles and robust distances ---------------------------------------------------------
+
+
+def by_sorting(values, weight, share):
+    """The smallest value with at least a share of the weight at or below it."""
+    values, weight = values[weight > 0], weight[weight > 0].astype(float)
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    return values[order][np.searchsorted(reached, share * reached[-1] * (1 - 1e-13))]
 
 
 def weighted_median(values, counts):
     """The smallest value with at least half of the rows at or below it, rows written out."""
     repeated = np.sort(np.repeat(values, counts.astype(int)))
     return repeated[math.ceil(len(repeated) / 2) - 1]
+
+
+def trimmed_scale(e, counts):
+    """1.4826 times the median of |e|, again without rows beyond three times it until it stays."""
+    scale = 1.4826022 * weighted_median(np.abs(e), counts)
+    while True:
+        near = np.abs(e) <= 3 * scale
+        renewed = 1.4826022 * weighted_median(np.abs(e[near]), counts[near])
+        if renewed >= scale:
+            return scale
+        scale = renewed

@@ -5,13 +5,21 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robustscn import RobustSCNRegressor
+from robustscn.core.committee import Committee
+from robustscn.core.folds import parts_of
+from robustscn.core.growth import Recipe
+from robustscn.core.judging import Plan, schedule
+from robustscn.core.problem import Problem
+from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
+from robustscn.core.weighting import GemanMcClure
 from robustscn.datasets import contaminate, make_function
 
 ROOT = Path(__file__).parents[1]
@@ -69,8 +77,6 @@ def test_each_model_differs_from_the_full_one_and_from_the_others(ablation, full
     keys = [key for key in ablation.MODELS if key not in ("full", "guard")]
     found = np.stack([full[False], *(predictions(ablation, key) for key in keys)])
     assert len(np.unique(found, axis=0)) == len(found)
-    # Every part is back in its place.
-    np.testing.assert_array_equal(predictions(ablation, "full"), full[False])
 
 
 def test_the_guard_matters_where_a_target_is_gross_and_only_there(ablation, full):
@@ -80,14 +86,26 @@ def test_the_guard_matters_where_a_target_is_gross_and_only_there(ablation, full
 
 def test_plain_residuals_are_targets_less_predictions(ablation):
     rng = np.random.default_rng(0)
-    X, y, weight = rng.uniform(size=(30, 2)), rng.uniform(size=(30, 1)), rng.uniform(size=30)
-    rows, ridges = LocalRows(30), np.array([1e-3])
-    tuned = ablation.tuned_with_plain_residuals(rows, X, y, weight, np.sin, 2, ridges)
-    # Ridge per unit of weight on all but the constant, from the normal equations.
-    H = np.column_stack([np.sin(X), np.ones(30)])
-    penalty = np.diag([1.0, 1.0, 0.0]) * 1e-3 * weight.sum()
-    solved = np.linalg.solve(H.T @ (weight[:, None] * H) + penalty, H.T @ (weight[:, None] * y))
-    np.testing.assert_allclose(tuned.left_out, y - H @ solved, atol=1e-10)
+    X, y, weight = rng.uniform(size=(60, 2)), rng.uniform(size=(60, 1)), rng.uniform(size=60)
+    problem = Problem(LocalRows(60), X, y, weight)
+    how = Recipe(Draw(0, 2, (1.0, 4.0), 10), 6)
+    committee = Committee(problem, how, parts_of(problem, 0), centre=False)
+    plan = Plan(GemanMcClure(), grow=4)
+    said = ablation.with_plain_residuals(committee).opinion(None, plan, 0, weight)
+    expected = committee.opinion(None, plan, 0, weight)
+    fold = parts_of(problem, 0).fold.astype(int)
+    errors = np.stack([y - network.output(X) for network in said.model])
+    np.testing.assert_allclose(said.residuals, errors[fold, np.arange(60)], atol=1e-10)
+    for one, other in zip(said.model, expected.model, strict=True):  # ridges are chosen as ever
+        np.testing.assert_array_equal(one.output_weights, other.output_weights)
+    assert np.all(np.abs(said.residuals) < np.abs(expected.residuals))
+
+
+def test_nothing_but_the_schedules_floors_is_taken_out_with_the_narrowing(ablation):
+    plans = schedule(12, 10, GemanMcClure(), GemanMcClure())
+    found = ablation.narrow_from_the_start(plans)
+    assert {plan.floor for plan in found} == {0.0}
+    assert [replace(a, floor=b.floor) for a, b in zip(found, plans, strict=True)] == list(plans)
 
 
 def test_the_page_shows_the_committed_results(ablation, report):

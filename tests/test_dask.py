@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from reference import by_sorting
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.cli import main
 from robustscn.core.rows import LocalRows, added, filled, quantile, sample
 from robustscn.persistence import load
-from test_rows import VALUES, by_sorting
+from small import VALUES
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -39,7 +39,7 @@ DOUBT = 0.5
 ASKED_NODES = 30
 """Size of networks that foresee another column; rejection and noise have no fine structure."""
 
-RIDGES = 10.0 ** np.arange(-9.0, 0.5, 0.5)
+RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
 """Penalties tried, for each unit of weight and targets of size one."""
 
 
@@ -84,6 +84,12 @@ class Committee:
         Told of each network's growing; may end it.
     members : tuple of Grown
         Networks that it has to begin with.
+    ridges : sequence of float
+        Penalties that each network's is chosen from.
+    doubt : float
+        Share of the networks' disagreement that counts as doubt.
+    centre : bool
+        Whether residuals are less their median.
     """
 
     problem: Problem
@@ -92,6 +98,9 @@ class Committee:
     each: Callable[..., Iterable[Any]] = map
     watch: Watcher | None = None
     members: tuple[Grown, ...] = ()
+    ridges: Sequence[float] = RIDGES
+    doubt: float = DOUBT
+    centre: bool = True
 
     def opinion(
         self,
@@ -230,7 +239,9 @@ class Committee:
         for fold, one in zip(_folds_of(0, len(networks)), networks, strict=True):
             nodes = one.layers[0].beside(problem.X)
             members.append(Grown(nodes, fold, np.zeros((0, 3)), outputs_of(problem, nodes)))
-        return Committee(problem, self.recipe, parts, each, None, tuple(members))
+        return replace(
+            self, problem=problem, parts=parts, each=each, watch=None, members=tuple(members)
+        )
 
     def _said(
         self,
@@ -241,8 +252,8 @@ class Committee:
         rows, weight = self.problem.rows, self.problem.weight
         folds = [member.kept_from for member in members]
         residuals = mean_left_out(rows, self.parts.fold, left_out, folds)
-        doubt = disagreement(rows, left_out)
-        return Opinion(networks, centred(rows, residuals, weight), doubt, members)
+        residuals = centred(rows, residuals, weight) if self.centre else residuals
+        return Opinion(networks, residuals, disagreement(rows, left_out, self.doubt), members)
 
     def _grown(
         self,
@@ -257,7 +268,8 @@ class Committee:
         return list(self.each(grown, folds, recipes))
 
     def _solved(self, weighted: Problem, members: Sequence[Grown]) -> list[Tuned]:
-        return list(self.each(partial(_tuned, weighted, self.parts.twins), members))
+        tuned = partial(_tuned, weighted, self.parts.twins, np.array(self.ridges))
+        return list(self.each(tuned, members))
 
 
 def _error_of(problem: Problem, network: Network) -> Column:
@@ -314,7 +326,7 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
     return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
-def _tuned(problem: Problem, twins: Twins | None, layer: Grown) -> Tuned:
+def _tuned(problem: Problem, twins: Twins | None, ridges: HostArray, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
     return ridge_by_leave_one_out(
         problem.rows,
@@ -323,7 +335,7 @@ def _tuned(problem: Problem, twins: Twins | None, layer: Grown) -> Tuned:
         problem.weight,
         (lambda columns: columns) if in_memory else layer.nodes.hidden,
         len(layer.nodes),
-        RIDGES,
+        ridges,
         twins=twins,
         in_memory=in_memory,
     )
@@ -339,7 +351,7 @@ def _networks(
     )
 
 
-def disagreement(rows: Rows, left_out: Sequence[Column]) -> Column:
+def disagreement(rows: Rows, left_out: Sequence[Column], share: float = DOUBT) -> Column:
     """Return how far networks disagree about each row, as far as it counts as doubt.
 
     Parameters
@@ -348,21 +360,23 @@ def disagreement(rows: Rows, left_out: Sequence[Column]) -> Column:
         Where the rows live.
     left_out : sequence of columns of shape (n_rows, n_outputs)
         Each network's left-out residuals.
+    share : float
+        How much of it counts.
 
     Returns
     -------
     column of shape (n_rows, n_outputs)
-        `DOUBT` times 1.4826 times their median absolute deviation from their median, which one
+        That share of 1.4826 times their median absolute deviation from their median, which one
         odd network cannot move.
     """
 
     def deviation(*columns: Array) -> Array:
-        return disagreement_of(namespace(*columns).stack(columns))
+        return disagreement_of(namespace(*columns).stack(columns), share)
 
     return rows.map(deviation, *left_out, width=2 * len(left_out))
 
 
-def disagreement_of(outputs: Array) -> Array:
+def disagreement_of(outputs: Array, share: float = DOUBT) -> Array:
     """Return how far members disagree, from outputs of shape (n_members, n_rows, n_outputs)."""
     deviations = namespace(outputs).abs(outputs - middle(outputs)[None, ...])
-    return DOUBT * NORMAL_MAD * middle(deviations)
+    return share * NORMAL_MAD * middle(deviations)

@@ -76,15 +76,28 @@ def interpolated(x: Array, knots: HostArray, values: HostArray) -> Array:
     return xp.take(to, left) * (1.0 - share) + xp.take(to, right) * share
 
 
-def scaling_of(problem: Problem) -> Scaling:
-    """Return the scaling of the rows that have weight."""
+def scaling_of(problem: Problem, alike: float = ALIKE) -> Scaling:
+    """Return the scaling of the rows that have weight.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    alike : float
+        Correlation of an input with its ranks from which on these are left out.
+
+    Returns
+    -------
+    Scaling
+        Of inputs and targets.
+    """
     rows, n_outputs = problem.rows, problem.y.shape[1]
     low, high = _extent(problem)
     X, weight = sample(rows, min(1.0, RANKED_ROWS / rows.n_rows), problem.X, problem.weight)
     X, weight = X[weight > 0], weight[weight > 0]
     width = np.where(high > low, high - low, 1.0)
     linear = (X - low) / width
-    ranked = tuple(j for j in range(X.shape[1]) if not _evenly_spread(linear[:, j], weight))
+    ranked = tuple(j for j in range(X.shape[1]) if not _evenly_spread(linear[:, j], weight, alike))
     ranks = [_ranks(X[:, j], weight) for j in ranked]
     columns = [rows.map(lambda t, q=q: t[:, q], problem.y) for q in range(n_outputs)]
     centre = [quantile(rows, column, problem.weight, 0.5) for column in columns]
@@ -117,7 +130,7 @@ def _extent(problem: Problem) -> tuple[HostArray, HostArray]:
     return low, high
 
 
-def _evenly_spread(values: HostArray, weight: HostArray) -> bool:
+def _evenly_spread(values: HostArray, weight: HostArray, alike: float) -> bool:
     """Return whether ranks would say hardly anything that the values do not say."""
     _, place = np.unique(values, return_inverse=True)
     if place.max() < 2:
@@ -126,7 +139,7 @@ def _evenly_spread(values: HostArray, weight: HostArray) -> bool:
     shares = (np.cumsum(mass) - 0.5 * mass)[place] / mass.sum()
     a, b = (v - np.average(v, weights=weight) for v in (values, shares))
     product, first, second = (np.sum(weight * v) for v in (a * b, a * a, b * b))
-    return bool(product >= ALIKE * np.sqrt(first * second))
+    return bool(product >= alike * np.sqrt(first * second))
 
 
 def _ranks(values: HostArray, weight: HostArray) -> tuple[HostArray, HostArray]:

@@ -60,7 +60,9 @@ def squared_probability(rows: Rows, standardised: Column, sample_weight: Column)
         Between 0 and 1.
     """
     distance = distances(rows, standardised)
-    own = trimmed_scales(rows, standardised, sample_weight)
+    # The cap keeps quotients finite, in float32 too, where most rows are met exactly.
+    capped = rows.map(lambda z: namespace(z).clip(z, -FARTHEST, FARTHEST), standardised)
+    own = trimmed_scales(rows, capped, sample_weight)
     if np.any(own < HELD) or len(own) > MOST_OUTPUTS:
         # What counts as one standard deviation is more, or right rows lie in a shell and
         # not around zero: no such mixture has this shape.

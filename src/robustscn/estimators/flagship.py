@@ -39,7 +39,7 @@ from ..core.nodes import Network
 from ..core.noise import relative_scale
 from ..core.problem import Problem, some_rows
 from ..core.proposals import Draw, Experience
-from ..core.rows import LocalRows
+from ..core.rows import Column, LocalRows
 from ..core.weighting import Weighting, named
 from ._base import (
     NetworkRegressor,
@@ -196,7 +196,7 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         """
         training = self._training(X, y, sample_weight)
         validation = self._validation(X_val, y_val, training)
-        scaling = scaling_of(training.problem)
+        scaling = self._units(training.problem)
         problem = scaled(training.problem, scaling)
         looked_at = problem
         if problem.rows.n_rows > LOOKED_ROWS:
@@ -241,6 +241,16 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         watch.end()
         return self
 
+    # The parts of the method, one by one; benchmarks/ablation.py takes each of them out.
+
+    def _units(self, problem: Problem) -> Scaling:
+        """Return how inputs and targets are scaled."""
+        return scaling_of(problem)
+
+    def _first_weights(self, problem: Problem) -> Column:
+        """Return how far rows are believed before there is any residual."""
+        return not_gross(problem.rows, problem.y, problem.weight)
+
     def _schedule(self) -> tuple[Plan, ...]:
         """Return what happens in which round."""
         auto = self.weighting == "auto"
@@ -268,7 +278,7 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
             problem.weight,
             committee,
             plans,
-            start=not_gross(problem.rows, problem.y, problem.weight),
+            start=self._first_weights(problem),
             negligible=training.negligible(1e-6),
         )
         for plan in plans:

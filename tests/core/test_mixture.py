@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from robustscn.core.mixture import Mixture, probability_wrong, wrong_rows
+from robustscn.core.mixture import probability_wrong, squared_probability, wrong_rows
 from robustscn.core.rows import LocalRows
+from robustscn.core.weighting import Mixture
 
 
 def dirty(share, *, n=4000, reach=30.0, seed=0):
@@ -17,7 +18,19 @@ def dirty(share, *, n=4000, reach=30.0, seed=0):
 
 
 def weights(e):
-    return Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e)))
+    """Weights of residuals that are standardised, as nearly as the normal ones among them are."""
+    return squared_probability(LocalRows(len(e)), e, np.ones(len(e)))
+
+
+def test_the_weight_is_the_square_of_the_probability_to_be_right():
+    e, _ = dirty(0.25)
+    share, width = wrong_rows(LocalRows(len(e)), np.abs(e[:, 0]), np.ones(len(e)))
+    right = (1 - share) * 2 * stats.t.pdf(e[:, 0], 4)
+    wrong = share * 2 * stats.cauchy.pdf(e[:, 0], scale=width)
+    np.testing.assert_allclose(weights(e), (right / (right + wrong)) ** 2, rtol=1e-9)
+    np.testing.assert_array_equal(
+        Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e))), weights(e)
+    )
 
 
 def test_the_probability_is_that_of_a_mixture_of_t_and_cauchy():
@@ -81,10 +94,12 @@ def test_gross_targets_do_not_widen_what_counts_as_wrong():
 
 def test_a_scale_that_is_held_up_leaves_nothing_to_fit_and_a_fixed_curve_judges():
     e, _ = dirty(0.25)
-    held = Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e)), np.array([5.0]))
-    np.testing.assert_allclose(held, 1 / (1 + (e[:, 0] / 15) ** 2) ** 2)
-    free = Mixture().inlier_weight(LocalRows(len(e)), e, np.ones(len(e)), np.array([0.1]))
-    np.testing.assert_array_equal(free, weights(e))
+    # One standard deviation is taken to be five times the rows' own: nothing here is far out.
+    np.testing.assert_allclose(weights(e / 5), 1 / (1 + (e[:, 0] / 15) ** 2) ** 2)
+    # Held up by less than twice, rows still have the mixture's shape.
+    share, width = wrong_rows(LocalRows(len(e)), np.abs(e[:, 0] / 1.5), np.ones(len(e)))
+    literal = (1 - probability_wrong(np.abs(e[:, 0] / 1.5), share, width)) ** 2
+    np.testing.assert_allclose(weights(e / 1.5), literal)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2, 5, 10, 11, 50])

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from reference import by_sorting
 from robustscn.core.rows import LocalRows, added, filled, quantile, spread
+from small import VALUES
 
 PARTITIONS = pytest.mark.parametrize("block_bytes", [8, 8 * 7, 8 * 1000])
 
@@ -98,23 +100,6 @@ def test_filled_takes_the_dtype_of_its_reference():
     column = filled(LocalRows(6, block_bytes=16), 2.5, np.zeros((6, 3), dtype=np.float32))
     assert column.dtype == np.float32
     np.testing.assert_array_equal(column, np.full(6, 2.5))
-
-
-def by_sorting(values, weight, share):
-    values, weight = values[weight > 0], weight[weight > 0].astype(float)
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weight[order])
-    return values[order][np.searchsorted(reached, share * reached[-1] * (1 - 1e-13))]
-
-
-VALUES = {
-    "normal": lambda rng: rng.normal(size=50),
-    "ties": lambda rng: rng.integers(0, 4, size=50).astype(float),
-    "equal": lambda _: np.full(50, -3.0),
-    "neighbouring floats": lambda rng: 1.0 + rng.integers(0, 3, 50) * np.finfo(np.float64).eps,
-    "twelve decades": lambda rng: rng.normal(size=50) * 10.0 ** rng.integers(-6, 6, 50),
-    "one gross": lambda rng: np.append(rng.normal(size=49), 1e12),
-}
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robustscn.core.rounds import at_most_one, reweight
 from sklearn import config_context
 
 from robustscn import RobustSCNRegressor, RSCKDERegressor
@@ -17,6 +16,7 @@ from robustscn.core import arrays
 from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_host64
 from robustscn.core.density import _summed, binned, density
 from robustscn.core.growth import Recipe, empty, grow, step, validated
+from robustscn.core.judging import Plan, Taught, judge, standardised
 from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
 from robustscn.core.problem import Problem
@@ -25,7 +25,7 @@ from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
 from robustscn.core.search import gains, pool_sums, pool_sums_exact
 from robustscn.core.solve import appended, newest_only, no_nodes, window
-from robustscn.core.weighting import KDE, NAMED
+from robustscn.core.weighting import KDE, NAMED, at_most_one
 
 
 def read_only(array):
@@ -277,8 +277,21 @@ def test_many_rows_take_the_fast_ways(place, n_outputs):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_weightings(data, name):
-    found = NAMED[name].inlier_weight(data.rows, *data.placed[1:])
-    data.same(found, NAMED[name].inlier_weight(data.rows, *data.host[1:]))
+    weighting = NAMED[name]
+    found = weighting.inlier_weight(data.rows, *data.placed[1:])
+    data.same(found, weighting.inlier_weight(data.rows, *data.host[1:]))
+    scale = weighting.scale(data.rows, *data.placed[1:])
+    data.same(scale, weighting.scale(data.rows, *data.host[1:]), row_array=False)
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+def test_standardised(data, doubted):
+    scale = np.array([0.5, 2.0])
+    placed, host = (each[1] * each[1] if doubted else None for each in (data.placed, data.host))
+    data.same(
+        standardised(data.rows, data.placed[1], placed, scale),
+        standardised(data.rows, data.host[1], host, scale),
+    )
 
 
 def test_scales_and_distances(data):
@@ -328,7 +341,7 @@ def test_validated(data):
 
 
 @pytest.mark.parametrize("weighting", [KDE(robust=False), KDE(), NAMED["tukey"]], ids=str)
-def test_reweight(data, weighting):
+def test_judge(data, weighting):
     how = Recipe(Draw(2, 3, (1.0, 4.0), 10), 4)
 
     def last_round(X, y, weight):
@@ -336,7 +349,7 @@ def test_reweight(data, weighting):
             *_, state = grow(Problem(data.rows, X, y, combined), replace(how, round=number))
             return state, state.fit.residuals
 
-        *_, last = reweight(data.rows, weight, build, weighting, 2)
+        *_, last = judge(data.rows, weight, Taught(build), [Plan(weighting)] * 2)
         return last
 
     found, expected = last_round(*data.placed), last_round(*data.host)

@@ -1,46 +1,17 @@
-"""Growing and reweighting: node by node against the reference, every reason to stop, branches."""
+"""Growing: node by node against the reference, every reason to stop, branches."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from robustscn.core.rounds import at_most_one, doubted, mean_one, reweight
 
 import reference
-from robustscn import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
 from robustscn.core.growth import CONTRACTIONS, Recipe, Stop, empty, grow, step, validated
 from robustscn.core.least_squares import leave_one_out
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
 from robustscn.core.rows import LocalRows
-from robustscn.core.scale import trimmed_scales
-from robustscn.core.weighting import KDE, GemanMcClure, Tukey
-
-SCOPES = (0.5, 2.0, 8.0)
-
-
-def problem(n_rows=50, n_outputs=1, seed=0, block_bytes=2**21):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, size=(n_rows, 2))
-    y = np.stack([np.sin((3 + q) * X[:, 0]) + X[:, 1] ** 2 for q in range(n_outputs)], axis=1)
-    y += 0.05 * rng.normal(size=y.shape)
-    weight = rng.uniform(0.2, 2.0, size=n_rows)
-    weight[::11] = 0.0
-    return Problem(LocalRows(n_rows, block_bytes), X, y, weight)
-
-
-def recipe(max_nodes=8, seed=3, n_candidates=15, scopes=SCOPES, **options):
-    return Recipe(Draw(seed, 2, scopes, n_candidates), max_nodes, **options)
-
-
-def pools(some):
-    """The candidates that the library meets, as the reference wants them."""
-
-    def drawn(node, round=0):
-        at = [some.draw.pool(s, np.zeros((1, 2)), node=node, round=round) for s in range(3)]
-        return [(pool.weights, pool.biases) for pool in at]
-
-    return drawn
+from small import identical, pools, problem, recipe
 
 
 def outputs(state, X):
@@ -264,14 +235,6 @@ def test_a_block_without_useful_candidates_ends_the_growth():
 # --- going on -------------------------------------------------------------------------------
 
 
-def identical(left, right):
-    np.testing.assert_array_equal(left.nodes.weights, right.nodes.weights)
-    np.testing.assert_array_equal(left.fit.output_weights, right.fit.output_weights)
-    np.testing.assert_array_equal(left.fit.residuals, right.fit.residuals)
-    np.testing.assert_array_equal(left.energy, right.energy)
-    assert left.stop == right.stop
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"exact": True}, {"ridge": 1e-4}, {"solve": "newest"}, {"solve": "window"}]
 )
@@ -441,176 +404,6 @@ def test_validation_of_no_nodes_is_the_targets_own_size():
     assert error == pytest.approx(np.sqrt(np.sum(weight[:, None] * y**2) / weight.sum()))
 
 
-# --- reweighting ----------------------------------------------------------------------------
-
-
-def build_with(rows, how):
-    def build(number, weight):
-        *_, last = grow(replace(rows, weight=weight), replace(how, round=number))
-        return last, last.fit.residuals
-
-    return build
-
-
-class Uniform:
-    def inlier_weight(self, rows, *_):
-        return np.full(rows.n_rows, 0.25)
-
-
-def test_uniform_weighting_is_the_plain_network():
-    rows = problem()
-    how = recipe(6)
-    *_, plain = grow(rows, how)
-    first = next(iter(reweight(rows.rows, rows.weight, build_with(rows, how), Uniform(), 3)))
-    identical(first.model, plain)
-    rounds = list(reweight(rows.rows, rows.weight, build_with(rows, how), Uniform(), 3))
-    assert len(rounds) == 3
-    for number, round_ in enumerate(rounds):
-        *_, alone = grow(rows, replace(how, round=number))
-        identical(round_.model, alone)
-        np.testing.assert_array_equal(round_.weight_used, np.ones(50))
-        np.testing.assert_allclose(round_.inlier_weight, np.ones(50), rtol=1e-14)
-
-
-def test_a_weighting_need_not_know_of_a_least_scale_where_there_is_none():
-    class Mine:
-        def inlier_weight(self, rows, residuals, sample_weight):
-            return np.ones(rows.n_rows) + 0.0 * residuals[:, 0] * sample_weight
-
-    rows = problem()
-    (only,) = reweight(rows.rows, rows.weight, build_with(rows, recipe(3)), Mine(), 1)
-    np.testing.assert_allclose(only.inlier_weight, 1.0, rtol=1e-14)
-
-
-def test_a_least_scale_is_asked_for_each_round_and_kept():
-    rows = problem()
-    asked = []
-
-    def least_scale(number, evidence):
-        asked.append((number, evidence))
-        return np.array([4.0 / 2**number])
-
-    rounds = list(
-        reweight(
-            rows.rows,
-            rows.weight,
-            lambda *_: (None, rows.y),
-            Tukey(),
-            2,
-            least_scale=least_scale,
-            normalise=False,
-        )
-    )
-    assert [number for number, _ in asked] == [0, 1]
-    for (_, evidence), round_, least in zip(asked, rounds, (4.0, 2.0), strict=True):
-        np.testing.assert_array_equal(evidence, rows.y)
-        np.testing.assert_array_equal(round_.least_scale, [least])
-        np.testing.assert_array_equal(
-            round_.inlier_weight,
-            Tukey().inlier_weight(rows.rows, rows.y, rows.weight, np.array([least])),
-        )
-
-
-def test_doubt_is_measured_together_with_the_scale():
-    rng = np.random.default_rng(5)
-    rows = LocalRows(300)
-    e, doubt = rng.normal(size=(300, 2)), rng.uniform(0, 3, size=(300, 2))
-    e[:30] += 20.0
-    weight = rng.uniform(0.5, 2.0, size=300)
-    (only,) = reweight(
-        rows,
-        weight,
-        lambda *_: (None, e),
-        GemanMcClure(),
-        1,
-        doubt=lambda _: doubt,
-        normalise=False,
-    )
-    scales = trimmed_scales(rows, e, weight)
-    np.testing.assert_array_equal(only.evidence, e)
-    literal = e / np.sqrt(scales**2 + doubt**2)  # in units of both
-    np.testing.assert_allclose(only.judged / scales, literal, rtol=1e-12)
-    np.testing.assert_allclose(
-        only.inlier_weight, GemanMcClure().inlier_weight(rows, only.judged, weight), rtol=1e-12
-    )
-    least = np.array([5.0, 0.0])
-    found = doubted(rows, e, doubt, weight, least)
-    np.testing.assert_allclose(found[:, 0], e[:, 0] / np.sqrt(1 + (doubt[:, 0] / 5) ** 2))
-    np.testing.assert_allclose(found[:, 1], only.judged[:, 1])
-
-
-def test_each_round_may_have_a_weighting_of_its_own():
-    e = np.random.default_rng(6).standard_t(2, size=(200, 1))
-    weightings = [GemanMcClure(), Tukey()]
-    rounds = reweight(
-        LocalRows(200), np.ones(200), lambda *_: (None, e), weightings, 2, normalise=False
-    )
-    for round_, weighting in zip(rounds, weightings, strict=True):
-        expected = weighting.inlier_weight(LocalRows(200), e, np.ones(200))
-        np.testing.assert_array_equal(round_.inlier_weight, expected)
-
-
-def test_no_doubt_changes_nothing_and_endless_doubt_overflows_nothing():
-    rows, e = LocalRows(4), np.array([[0.0], [0.0], [0.0], [2.0]])
-    np.testing.assert_array_equal(doubted(rows, e, np.zeros((4, 1)), np.ones(4), None), e)
-    # More than half of the rows are met exactly: one standard deviation is next to nothing.
-    found = doubted(rows, e, np.full((4, 1), 1e300), np.ones(4), None)
-    assert np.all(np.isfinite(found))
-
-
-def test_rounds_of_kernel_density_weights_equal_the_reference():
-    rows = replace(problem(), weight=np.ones(50))
-    rows.y[::9] += 2.0
-    how = recipe(5, pooled=False)
-    rounds = list(reweight(rows.rows, rows.weight, build_with(rows, how), KDE(robust=False), 3))
-    literal = list(reference.rsc_kde(rows.X, rows.y, pools(how), CONTRACTIONS, 5, 3, pooled=False))
-    for round_, (network, theta) in zip(rounds, literal, strict=True):
-        np.testing.assert_allclose(round_.weight_used, theta, rtol=1e-8)
-        np.testing.assert_array_equal(round_.model.nodes.weights, network.w)
-        np.testing.assert_allclose(round_.evidence, network.residuals, atol=1e-9)
-        np.testing.assert_allclose(
-            round_.inlier_weight, reference.kde_weights(network.residuals), rtol=1e-7
-        )
-    # The rounds do what they are for.
-    assert np.max(rounds[-1].inlier_weight[::9]) < 0.5 * np.median(rounds[-1].inlier_weight)
-
-
-def test_sample_and_inlier_weights_are_multiplied_but_not_mixed():
-    rows = problem()
-    seen = []
-
-    def build(number, weight):
-        seen.append(weight)
-        return number, rows.y
-
-    start = np.linspace(0.5, 1.5, 50)
-    first, second = reweight(rows.rows, rows.weight, build, Tukey(), 2, start=start)
-    np.testing.assert_array_equal(seen[0], rows.weight * start)
-    np.testing.assert_array_equal(first.weight_used, start)
-    suggested = Tukey().inlier_weight(rows.rows, rows.y, rows.weight)
-    scaled = suggested * rows.weight.sum() / np.sum(suggested * rows.weight)
-    np.testing.assert_allclose(first.inlier_weight, scaled, rtol=1e-12)
-    np.testing.assert_array_equal(second.weight_used, first.inlier_weight)
-    np.testing.assert_allclose(seen[1], rows.weight * scaled, rtol=1e-12)
-
-
-def test_inlier_weights_keep_their_scale_when_asked_to():
-    rows = problem()
-    (only,) = reweight(
-        rows.rows, rows.weight, lambda *_: (None, rows.y), Tukey(), 1, normalise=False
-    )
-    np.testing.assert_array_equal(
-        only.inlier_weight, Tukey().inlier_weight(rows.rows, rows.y, rows.weight)
-    )
-
-
-def test_negligible_residuals_count_as_none():
-    e = np.array([[1e-14], [-3e-14], [2e-14], [1.0], [0.0]])
-    (only,) = reweight(LocalRows(5), np.ones(5), lambda *_: (None, e), Tukey(), 1, negligible=1e-13)
-    np.testing.assert_array_equal(only.evidence[:, 0], [0, 0, 0, 1, 0])
-    np.testing.assert_allclose(only.inlier_weight, [1.25, 1.25, 1.25, 0, 1.25], atol=1e-12)
-
-
 def test_leave_one_out_evidence_of_a_grown_network_equals_refits():
     rows = problem(n_rows=40)
     weight = rows.weight + 0.1
@@ -620,79 +413,6 @@ def test_leave_one_out_evidence_of_a_grown_network_equals_refits():
         last.nodes.hidden(rows.X), rows.y, weight, np.ones(40), 1e-3 * weight.sum()
     )
     np.testing.assert_allclose(found, literal, rtol=1e-7, atol=1e-9)
-
-
-# --- the baselines, whose nodes are drawn at once -------------------------------------------
-
-
-def drawn_hidden(model, X):
-    (layer,) = model._network.layers
-    return reference.hidden(X, layer.weights, layer.biases)
-
-
-def dirty(n_outputs=1):
-    rows = problem(n_rows=80, n_outputs=n_outputs)
-    rows.y[::9] += 2.0
-    return rows.X, rows.y
-
-
-@pytest.mark.parametrize("n_outputs", [1, 2])
-def test_improved_rvfl_equals_the_reference(n_outputs):
-    X, y = dirty(n_outputs)
-    model = ImprovedRVFLRegressor(8, scope=4.0, random_state=0).fit(X, y)
-    beta, n_rounds = reference.improved_rvfl(drawn_hidden(model, X), y, 40, 1e-4)
-    assert 3 < n_rounds < 40
-    assert model.n_rounds_ == n_rounds
-    np.testing.assert_allclose(model.output_weights_, beta, rtol=1e-6, atol=1e-7)
-
-
-@pytest.mark.parametrize("unit", [1.0, 300.0])
-def test_prnnrw_equals_the_reference_in_the_unit_of_the_targets(unit):
-    X, y = dirty()
-    y = unit * y
-    model = PRNNRWRegressor(8, scope=4.0, ridge=0.5, delta=1e-3, random_state=0)
-    model.fit(X, y[:, 0])
-    beta, n_rounds = reference.prnnrw(drawn_hidden(model, X), y, 0.5, 1e-3, 100, 1e-4)
-    assert 3 < n_rounds < 100
-    assert model.n_rounds_ == n_rounds
-    np.testing.assert_allclose(model.output_weights_, beta, rtol=1e-6, atol=1e-7 * unit)
-
-
-def test_rvfl_is_one_pseudo_inverse():
-    X, y = dirty(2)
-    model = RVFLRegressor(8, scope=4.0, random_state=0).fit(X, y)
-    beta = reference.weighted_pinv(drawn_hidden(model, X), y, np.ones(80))
-    np.testing.assert_allclose(model.output_weights_, beta, rtol=1e-8)
-
-
-# --- scales of weights and errors -----------------------------------------------------------
-
-
-def test_mean_one_is_weighted_and_has_a_way_out():
-    rows = LocalRows(4)
-    theta, weight = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 0.0, 2.0, 1.0])
-    scaled = mean_one(rows, theta, weight)
-    assert np.sum(scaled * weight) == pytest.approx(np.sum(weight))
-    np.testing.assert_allclose(scaled / theta, scaled[0], rtol=1e-14)
-    np.testing.assert_array_equal(mean_one(rows, np.zeros(4), weight), np.ones(4))
-    np.testing.assert_array_equal(
-        mean_one(rows, np.array([0.0, 5.0, 0.0, 0.0]), weight), np.ones(4)
-    )
-
-
-def test_at_most_one_scales_the_largest_to_one():
-    theta = np.random.default_rng(0).uniform(1, 100, size=500)
-    scaled = at_most_one(LocalRows(500, block_bytes=64), theta, np.ones(500))
-    assert np.max(scaled) == 1.0
-    np.testing.assert_allclose(scaled, theta / np.max(theta), rtol=1e-14)
-
-
-def test_energy_and_total_weight():
-    rows = problem(n_outputs=2, block_bytes=64)
-    np.testing.assert_allclose(
-        rows.energy(rows.y), np.sum(rows.weight[:, None] * rows.y**2, axis=0), rtol=1e-12
-    )
-    assert rows.total_weight() == pytest.approx(np.sum(rows.weight), rel=1e-13)
 
 
 def test_the_empty_network_predicts_zero():

@@ -1,0 +1,203 @@
+"""A committee judges rows without having seen their targets."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import median_abs_deviation
+
+import reference
+from robustscn.core.committee import ASKED_NODES, Committee, disagreement, growth_path
+from robustscn.core.folds import FOLDS, parts_of
+from robustscn.core.growth import Recipe
+from robustscn.core.judging import Plan
+from robustscn.core.nodes import Network
+from robustscn.core.problem import Problem, some_rows
+from robustscn.core.proposals import Draw
+from robustscn.core.rows import LocalRows
+from robustscn.core.weighting import GemanMcClure
+
+GROWING = Plan(GemanMcClure(), grow=4)
+SOLVING = Plan(GemanMcClure())
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(240, 3))
+    y = (np.sin(5 * X[:, 0]) + X[:, 1])[:, None]
+    return Problem(LocalRows(240), X, y, np.ones(240))
+
+
+def committee_of(problem, **options):
+    n = problem.X.shape[1]
+    draw = Draw(0, n, (0.3, 1.0, 3.0, 10.0), 10, centres=np.stack([np.zeros(n), np.ones(n)]))
+    how = Recipe(draw, 20, block=5, exact=True, ridge=1e-6)
+    return Committee(problem, how, parts_of(problem, 0), **options)
+
+
+def spoken(problem, plan=GROWING, before=None, number=0, **options):
+    return committee_of(problem, **options).opinion(before, plan, number, problem.weight)
+
+
+def tuned_ridge(member, network, X, y, weight):
+    """The one penalty among those tried under which a network's output weights solve the rows."""
+    H = member.nodes.hidden(X)
+    penalties = weight.sum() * 10.0 ** np.arange(-9.0, 0.5, 0.5)
+    literal = [reference.ridge_with_constant(H, y, weight, each) for each in penalties]
+    errors = [np.max(np.abs(beta - network.output_weights)) for beta in literal]
+    assert min(errors) < 1e-6 * np.max(np.abs(network.output_weights))
+    return penalties[np.argmin(errors)]
+
+
+def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
+    row, found = 17, []
+    fold = int(parts_of(problem, 0).fold[row])
+    for target in (problem.y[row, 0], 50.0):
+        y = problem.y.copy()
+        y[row] = target
+        members = spoken(replace(problem, y=y)).members
+        (unseen,) = (member for member in members if member.kept_from == fold)
+        found.append(unseen.nodes.weights)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_evidence_is_the_literal_left_out_residual_less_the_median(problem):
+    # Each network's output weights again, with the row left out: from the normal equations.
+    few = replace(problem, **{name: getattr(problem, name)[:60] for name in ("X", "y", "weight")})
+    few = replace(few, rows=LocalRows(60), weight=np.random.default_rng(1).uniform(0.5, 2, size=60))
+    said = spoken(few)
+    fold = parts_of(few, 0).fold
+    left_out = []
+    for member, network in zip(said.members, said.model, strict=True):
+        penalty = tuned_ridge(member, network, few.X, few.y, few.weight)
+        H = member.nodes.hidden(few.X)
+        left_out.append(
+            reference.refitted_without_penalised(H, few.y, few.weight, np.ones(60), penalty)
+        )
+    literal = np.array(
+        [
+            np.mean([e[i] for e, m in zip(left_out, said.members, strict=True) if m.kept_from == f])
+            for i, f in enumerate(fold)
+        ]
+    )
+    order = np.argsort(literal)
+    half = np.searchsorted(np.cumsum(few.weight[order]), few.weight.sum() / 2)
+    middle = literal[order][half]
+    np.testing.assert_allclose(said.residuals[:, 0], literal - middle, atol=1e-6)
+    np.testing.assert_allclose(said.doubt, disagreement(LocalRows(60), left_out), atol=1e-6)
+
+
+@pytest.mark.parametrize("room", [0, 2**21])
+def test_values_kept_in_memory_change_nothing_but_rounding(problem, room, monkeypatch):
+    whole = spoken(problem)
+    assert all(member.columns is not None for member in whole.members)
+    monkeypatch.setattr("robustscn.core.committee.KEPT_IN_MEMORY", room)
+    said = spoken(problem)
+    assert all((member.columns is None) == (room == 0) for member in said.members)
+    np.testing.assert_allclose(said.residuals, whole.residuals, atol=1e-8)
+
+
+def test_networks_stay_are_added_to_and_are_dismissed_where_a_new_start_is_due(problem):
+    committee = committee_of(problem)
+    plans = [
+        GROWING,
+        SOLVING,
+        replace(SOLVING, grow=2),
+        replace(SOLVING, grow=3, restart=True),
+        SOLVING,
+    ]
+    said, opinions = None, []
+    for number, plan in enumerate(plans):
+        said = committee.opinion(said, plan, number, problem.weight)
+        opinions.append(said)
+    assert [len(each.model) for each in opinions] == [4, 4, 6, 3, 3]
+    assert opinions[1].members == opinions[0].members
+    assert opinions[2].members[:4] == opinions[0].members
+    assert not set(map(id, opinions[3].members)) & set(map(id, opinions[2].members))
+    assert [m.kept_from for m in opinions[2].members] == [0, 1, 2, 3, 0, 1]
+    assert committee.members == ()  # a round is a value: the committee itself is as it was
+
+
+def test_members_are_solved_again_under_the_rounds_weights(problem):
+    committee = committee_of(problem)
+    first = committee.opinion(None, GROWING, 0, problem.weight)
+    weight = np.where(problem.X[:, 0] < 0.5, 1.0, 1e-3)
+    second = committee.opinion(first, SOLVING, 1, weight)
+    for member, network in zip(second.members, second.model, strict=True):
+        np.testing.assert_array_equal(network.layers[0].weights, member.nodes.weights)
+        assert tuned_ridge(member, network, problem.X, problem.y, weight) > 0
+    for before, after in zip(first.model, second.model, strict=True):
+        assert np.max(np.abs(before.output_weights - after.output_weights)) > 0.01
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 12])
+def test_disagreement_is_half_the_median_absolute_deviation(count):
+    rng = np.random.default_rng(count)
+    columns = list(rng.standard_t(2, size=(count, 240, 2)))
+    found = disagreement(LocalRows(240), columns)
+    literal = median_abs_deviation(np.stack(columns), axis=0, scale="normal")
+    np.testing.assert_allclose(found, 0.5 * literal, rtol=1e-6)
+
+
+def test_doubt_is_that_of_the_networks(problem):
+    said = spoken(problem)
+    assert said.doubt.shape == (240, 1)
+    spread = np.std([network.output(problem.X) for network in said.model], axis=0)
+    # Left-out residuals differ by more than outputs do, and in the same places.
+    assert np.corrcoef(np.log(said.doubt[:, 0]), np.log(spread[:, 0]))[0, 1] > 0.5
+
+
+def test_another_column_is_foreseen_from_the_inputs_by_networks_that_have_not_seen_it(problem):
+    rng = np.random.default_rng(3)
+    committee = committee_of(problem)
+    hidden = np.cos(4 * problem.X[:, :1])
+    seen = committee.foreseen(hidden - hidden.mean(), 5)
+    assert np.corrcoef(seen[:, 0], hidden[:, 0])[0, 1] > 0.98
+    noise = rng.normal(size=(240, 1))
+    # What is left out of a mean moves it the other way, hence the sign.
+    assert np.corrcoef(committee.foreseen(noise, 5)[:, 0], noise[:, 0])[0, 1] < 0.2
+    # A row's own value has no part in what is foreseen for it.
+    changed = noise.copy()
+    changed[9] += 1.0
+    moved = committee.foreseen(changed, 5) - committee.foreseen(noise, 5)
+    assert abs(moved[9, 0]) < 0.3
+
+
+def test_networks_that_are_only_asked_are_small_and_nobody_is_told_of_them(problem):
+    told = []
+    large = replace(committee_of(problem), watch=lambda *step: told.append(step))
+    large = replace(large, recipe=replace(large.recipe, max_nodes=100))
+    target = np.cos(9 * problem.X[:, :1])
+    as_it_is = large.foreseen(target, 5)
+    assert told == []
+    small = replace(large, recipe=replace(large.recipe, max_nodes=ASKED_NODES))
+    np.testing.assert_array_equal(small.foreseen(target, 5), as_it_is)
+    smaller = replace(large, recipe=replace(large.recipe, max_nodes=10))
+    assert not np.array_equal(smaller.foreseen(target, 5), as_it_is)
+
+
+def test_networks_of_some_rows_judge_all_of_them(problem):
+    few = some_rows(problem, 120)
+    committee = committee_of(few)
+    said = committee.opinion(None, GROWING, 0, few.weight)
+    everyone = committee.widened(problem, parts_of(problem, 0), said.model, map)
+    assert [member.kept_from for member in everyone.members] == list(range(FOLDS))
+    fold = parts_of(problem, 0).fold.astype(int)
+    errors = [problem.y - network.output(problem.X) for network in said.model]
+    literal = np.array([errors[f][i, 0] for i, f in enumerate(fold)])
+    found = everyone.opinion_of(said.model)
+    np.testing.assert_allclose(found.residuals[:, 0], literal - np.sort(literal)[119], atol=1e-12)
+    np.testing.assert_allclose(found.doubt, disagreement(LocalRows(240), errors), atol=1e-12)
+    solved = everyone.opinion(None, SOLVING, 0, problem.weight)
+    assert all(isinstance(network, Network) for network in solved.model)
+    for before, after in zip(said.model, solved.model, strict=True):
+        np.testing.assert_array_equal(before.layers[0].weights, after.layers[0].weights)
+
+
+def test_a_path_that_ended_early_stays_at_its_last_error():
+    long = np.array([[5, 1.0, 2.0], [10, 0.6, 1.0], [15, 0.2, 0.8]])
+    short = np.array([[5, 3.0, 4.0], [10, 2.0, 3.0]])
+    np.testing.assert_allclose(
+        growth_path([long, short]), [[5, 2.0, 3.0], [10, 1.3, 2.0], [15, 1.1, 1.9]]
+    )

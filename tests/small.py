@@ -1,0 +1,55 @@
+"""A small problem, the networks that are grown on it, and columns of awkward values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robustscn.core.growth import Recipe
+from robustscn.core.problem import Problem
+from robustscn.core.proposals import Draw
+from robustscn.core.rows import LocalRows
+
+SCOPES = (0.5, 2.0, 8.0)
+
+
+def problem(n_rows=50, n_outputs=1, seed=0, block_bytes=2**21):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n_rows, 2))
+    y = np.stack([np.sin((3 + q) * X[:, 0]) + X[:, 1] ** 2 for q in range(n_outputs)], axis=1)
+    y += 0.05 * rng.normal(size=y.shape)
+    weight = rng.uniform(0.2, 2.0, size=n_rows)
+    weight[::11] = 0.0
+    return Problem(LocalRows(n_rows, block_bytes), X, y, weight)
+
+
+def recipe(max_nodes=8, seed=3, n_candidates=15, scopes=SCOPES, **options):
+    return Recipe(Draw(seed, 2, scopes, n_candidates), max_nodes, **options)
+
+
+def pools(some):
+    """The candidates that the library meets, as the reference wants them."""
+
+    def drawn(node, round=0):
+        at = [some.draw.pool(s, np.zeros((1, 2)), node=node, round=round) for s in range(3)]
+        return [(pool.weights, pool.biases) for pool in at]
+
+    return drawn
+
+
+def identical(left, right):
+    """Fail unless two states of growth are equal to the last bit."""
+    np.testing.assert_array_equal(left.nodes.weights, right.nodes.weights)
+    np.testing.assert_array_equal(left.fit.output_weights, right.fit.output_weights)
+    np.testing.assert_array_equal(left.fit.residuals, right.fit.residuals)
+    np.testing.assert_array_equal(left.energy, right.energy)
+    assert left.stop == right.stop
+
+
+VALUES = {
+    "normal": lambda rng: rng.normal(size=50),
+    "ties": lambda rng: rng.integers(0, 4, size=50).astype(float),
+    "equal": lambda _: np.full(50, -3.0),
+    "neighbouring floats": lambda rng: 1.0 + rng.integers(0, 3, 50) * np.finfo(np.float64).eps,
+    "twelve decades": lambda rng: rng.normal(size=50) * 10.0 ** rng.integers(-6, 6, 50),
+    "one gross": lambda rng: np.append(rng.normal(size=49), 1e12),
+}
