@@ -18,15 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, HostArray, histogram, like, namespace
-from .mixture import probability_wrong, share_and_width
+from .mixture import BINS, CENTRES, UNIT, Kinds, bin_of, kinds_in
 from .rows import Column, Rows, Totals
 from .scale import distances, trimmed_scales
-
-BINS = 2048
-"""Bins for the distances of each side, even in log(1 + distance)."""
-
-FARTHEST = 1e6
-"""Distance beyond which one is as far as another."""
 
 SIDES_DIFFER = 3.0
 """Standard errors by which the scales of the two sides must differ to be two."""
@@ -41,10 +35,8 @@ class Certainty:
 
     Parameters
     ----------
-    share : float
-        Share of wrong rows.
-    width : float
-        Their median distance.
+    kinds : Kinds
+        What right and wrong rows look like.
     cut : float
         Distance beyond which rows are flagged.
     below, above : array of shape (n_outputs,)
@@ -53,8 +45,7 @@ class Certainty:
         Standardised residuals of right rows, from the smallest to the largest.
     """
 
-    share: float
-    width: float
+    kinds: Kinds
     cut: float
     below: HostArray
     above: HostArray
@@ -67,7 +58,7 @@ class Certainty:
 
     def probability(self, rows: Rows, distance: Column) -> Column:
         """Return how probable it is that rows at these distances are wrong."""
-        return rows.map(lambda d: probability_wrong(d, self.share, self.width), distance)
+        return rows.map(self.kinds.probability_wrong, distance)
 
 
 def certainty_of(rows: Rows, standardised: Column, sample_weight: Column, rate: float) -> Certainty:
@@ -92,46 +83,36 @@ def certainty_of(rows: Rows, standardised: Column, sample_weight: Column, rate: 
     below, above = _sides(rows, standardised, sample_weight)
     sided = rows.map(lambda z: _sided(z, below, above), standardised)
     distance = distances(rows, sided)
-    unit = float(np.log1p(FARTHEST)) / BINS
-
-    def bins(d: Array) -> Array:
-        xp = namespace(d)
-        place = xp.floor(xp.log1p(xp.clip(d, None, FARTHEST)) / unit)
-        return xp.astype(xp.clip(place, None, BINS - 1.0), xp.int64)
-
-    (mass,) = rows.reduce(lambda d, w: (histogram(bins(d), w, BINS),), distance, sample_weight)
-    centre = np.expm1(unit * (np.arange(BINS) + 0.5))
-    share, width = share_and_width(mass / mass.sum(), centre)
-    cut = _cut(mass, centre, probability_wrong(centre, share, width), rate)
+    (mass,) = rows.reduce(lambda d, w: (histogram(bin_of(d), w, BINS),), distance, sample_weight)
+    kinds = kinds_in(mass / mass.sum())
+    cut = _cut(mass, kinds.probability_wrong(CENTRES), rate)
 
     def masses(z: Array, d: Array, w: Array) -> Totals:
         xp = namespace(z)
-        right = w * (1.0 - probability_wrong(d, share, width))
+        right = w * (1.0 - kinds.probability_wrong(d))
         columns = []
         for q in range(z.shape[1]):
-            place = bins(xp.abs(z[:, q])) + BINS * xp.astype(z[:, q] >= 0, xp.int64)
+            place = bin_of(xp.abs(z[:, q])) + BINS * xp.astype(z[:, q] >= 0, xp.int64)
             columns.append(histogram(place, right, 2 * BINS))
         return (np.stack(columns, axis=1),)
 
     (mass,) = rows.reduce(masses, standardised, distance, sample_weight)
-    edges = np.expm1(unit * np.arange(BINS + 1))
+    edges = np.expm1(UNIT * np.arange(BINS + 1))
     ends = np.concatenate([-edges[:0:-1], edges])
     quantiles = [
         np.interp(QUANTILES, np.concatenate([[0.0], np.cumsum(m) / m.sum()]), ends)
         for m in np.concatenate([mass[BINS - 1 :: -1], mass[BINS:]]).T
     ]
-    return Certainty(share, width, cut, below, above, np.stack(quantiles, axis=1))
+    return Certainty(kinds, cut, below, above, np.stack(quantiles, axis=1))
 
 
-def _cut(mass: HostArray, centre: HostArray, wrong: HostArray, rate: float) -> float:
+def _cut(mass: HostArray, wrong: HostArray, rate: float) -> float:
     """Return the smallest distance beyond which few enough rows are expected to be right."""
     beyond = np.cumsum(mass[::-1])[::-1]
     right = np.cumsum((mass * (1.0 - wrong))[::-1])[::-1]
-    few = right <= rate * beyond
-    # The rate of the rows beyond falls with the distance, as each row's own probability does.
-    first = int(np.argmax(few)) if np.any(few) else len(centre) - 1
-    unit = np.log1p(centre[1]) - np.log1p(centre[0])
-    return float(np.expm1(np.log1p(centre[first]) - 0.5 * unit))
+    few = (right <= rate * beyond) & (beyond > 0)
+    first = int(np.argmax(few)) if np.any(few) else BINS
+    return float(np.expm1(UNIT * first))
 
 
 def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[HostArray, HostArray]:

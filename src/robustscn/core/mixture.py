@@ -4,17 +4,23 @@ A fixed curve must choose: one that is strict enough for rows of which a quarter
 good ones away where none is. Here the residuals themselves say how many are wrong. They are taken
 for a mixture of two kinds,
 
-    right   Student's t with four degrees of freedom, one robust standard deviation wide,
-    wrong   Cauchy, of unknown width,
+    right   Student's t, about one robust standard deviation wide, with heavy or light tails,
+    wrong   as many at all distances up to some, then falling with the fourth power or, where the
+            right ones' tails are heavy, the square,
 
-whose shares and width are found by expectation maximisation. The tails of the second are the
-heavier ones, so a larger residual is never the more probable to be right. Where the scale is held
+whose shares, widths and tails are those of the largest likelihood, found by expectation
+maximisation. The tails of the second are the heavier ones, so a larger residual is never the more
+probable to be right. Where the scale is held
 above the rows' own, or outputs are many, distances have no such shape, and a fixed curve judges.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+
 import numpy as np
+from scipy.special import gammaln, stdtrit
 
 from .arrays import Array, HostArray, histogram, namespace
 from .rows import Column, Rows
@@ -29,7 +35,7 @@ LEAST_SHARE = 0.002
 MOST_OUTPUTS = 10
 """Beyond this the length of the residuals of a right row is nearly always the same."""
 
-HELD = 0.999
+HELD = 0.9
 """Robust standard deviation of standardised residuals below which the scale was held up."""
 
 BINS = 1024
@@ -38,8 +44,12 @@ BINS = 1024
 FARTHEST = 1e6
 """Distance beyond which one is as far as another."""
 
-STEPS = 15
+STEPS = 25
 """Steps of expectation maximisation; the share has settled by then."""
+
+DEGREES = (2.0, 3.0, 4.0, 6.0)
+"""Degrees of freedom of right rows that are tried. Left-out residuals have heavier tails than the
+noise, since no model errs alike everywhere: with more, good rows are flagged."""
 
 
 def squared_probability(rows: Rows, standardised: Column, sample_weight: Column) -> Column:
@@ -67,10 +77,10 @@ def squared_probability(rows: Rows, standardised: Column, sample_weight: Column)
         # What counts as one standard deviation is more, or right rows lie in a shell and
         # not around zero: no such mixture has this shape.
         return rows.map(geman_mcclure, distance)
-    share, width = wrong_rows(rows, distance, sample_weight)
+    kinds = kinds_of(rows, distance, sample_weight)
 
     def squared(d: Array) -> Array:
-        right = 1.0 - probability_wrong(d, share, width)
+        right = 1.0 - kinds.probability_wrong(d)
         return right * right
 
     return rows.map(squared, distance)
@@ -82,31 +92,90 @@ def geman_mcclure(distance: Array, cutoff: float = 3.0) -> Array:
     return (1.0 / (1.0 + bounded * bounded)) ** 2
 
 
-def probability_wrong(distance: Array, share: float, width: float) -> Array:
-    """Return how probable it is that rows at the given distances are wrong.
+@dataclass(frozen=True)
+class Kinds:
+    """What right and wrong rows look like.
 
     Parameters
     ----------
-    distance : array
-        Distances in robust standard deviations.
     share : float
         Share of wrong rows.
     width : float
         Median distance of these.
-
-    Returns
-    -------
-    array
-        Between 0 and 1, never less for a larger distance.
+    degrees : float
+        Degrees of freedom of the right ones: few where their tails are heavy.
+    unit : float
+        Scale of the right ones, about one.
     """
-    d = namespace(distance).clip(distance, None, FARTHEST)
-    right = (1.0 - share) * 0.75 * (1.0 + d * d / 4.0) ** -2.5
-    wrong = share * (2.0 / np.pi) / (width * (1.0 + (d / width) ** 2))
-    return wrong / (right + wrong)
+
+    share: float
+    width: float
+    degrees: float = 4.0
+    unit: float = 1.0
+
+    def densities(self, distance: Array) -> tuple[Array, Array]:
+        """Return how dense right and wrong rows lie at the given distances.
+
+        Parameters
+        ----------
+        distance : array
+            Distances in robust standard deviations.
+
+        Returns
+        -------
+        right, wrong : arrays
+            They add up to a density of the distance.
+        """
+        d = namespace(distance).clip(distance, None, FARTHEST)
+        t = d / self.unit
+        power = -(self.degrees + 1.0) / 2.0
+        peak = 2.0 * _peak(self.degrees) / self.unit
+        right = (1.0 - self.share) * peak * (1.0 + t * t / self.degrees) ** power
+        # Never lighter than the tails of right rows, of which a power of d + 1 is left.
+        fall = 2.0 if self.degrees <= 3.0 else 4.0
+        reach = self.width / _flat_median(fall)
+        wrong = self.share * (fall / np.pi * np.sin(np.pi / fall)) / reach
+        return right, wrong / (1.0 + (d / reach) ** fall)
+
+    def probability_wrong(self, distance: Array) -> Array:
+        """Return how probable it is that rows at the given distances are wrong.
+
+        Parameters
+        ----------
+        distance : array
+            Distances in robust standard deviations.
+
+        Returns
+        -------
+        array
+            Between 0 and 1.
+        """
+        right, wrong = self.densities(distance)
+        return wrong / (right + wrong)
 
 
-def wrong_rows(rows: Rows, distance: Column, sample_weight: Column) -> tuple[float, float]:
-    """Return the share of wrong rows and their median distance.
+@cache
+def _peak(degrees: float) -> float:
+    """Return the density of Student's t at zero."""
+    return float(
+        np.exp(gammaln((degrees + 1) / 2) - gammaln(degrees / 2)) / np.sqrt(degrees * np.pi)
+    )
+
+
+@cache
+def _flat_median(fall: float) -> float:
+    """Return where half of the area under 1 / (1 + x^fall) lies, for x above zero."""
+    return {2.0: 1.0, 4.0: 0.5663960}[fall]
+
+
+@cache
+def _median(degrees: float) -> float:
+    """Return the median size of a variable with Student's t distribution."""
+    return float(stdtrit(degrees, 0.75))
+
+
+def kinds_of(rows: Rows, distance: Column, sample_weight: Column) -> Kinds:
+    """Return what right and wrong rows look like.
 
     Parameters
     ----------
@@ -119,41 +188,47 @@ def wrong_rows(rows: Rows, distance: Column, sample_weight: Column) -> tuple[flo
 
     Returns
     -------
-    share, width : float
-        By expectation maximisation on a histogram, read from the rows once. The width is a
-        median: one target of a million does not move it.
+    Kinds
+        By expectation maximisation on a histogram, read from the rows once. Width and unit are
+        medians: one target of a million does not move them.
     """
-    unit = float(np.log1p(FARTHEST)) / BINS
-
-    def counts(d: Array, w: Array) -> tuple[HostArray]:
-        xp = namespace(d)
-        place = xp.floor(xp.log1p(xp.clip(d, None, FARTHEST)) / unit)
-        return (histogram(xp.astype(xp.clip(place, None, BINS - 1.0), xp.int64), w, BINS),)
-
-    (mass,) = rows.reduce(counts, distance, sample_weight)
-    return share_and_width(mass / mass.sum(), np.expm1(unit * (np.arange(BINS) + 0.5)))
+    (mass,) = rows.reduce(lambda d, w: (histogram(bin_of(d), w, BINS),), distance, sample_weight)
+    return kinds_in(mass / mass.sum())
 
 
-def share_and_width(mass: HostArray, centre: HostArray) -> tuple[float, float]:
-    """Return the share of wrong rows and their median distance, from a histogram.
+UNIT = float(np.log1p(FARTHEST)) / BINS
+CENTRES = np.expm1(UNIT * (np.arange(BINS) + 0.5))
+"""Distances that bins stand for."""
 
-    Parameters
-    ----------
-    mass : array of shape (n_bins,)
-        Share of the rows in each bin.
-    centre : array of shape (n_bins,)
-        Distance that the bin stands for.
 
-    Returns
-    -------
-    share, width : float
-        By expectation maximisation.
-    """
-    wrong = np.where(centre > SUSPECT, 1.0, 0.0)
+def bin_of(distance: Array) -> Array:
+    """Return the bins that distances fall into."""
+    xp = namespace(distance)
+    place = xp.floor(xp.log1p(xp.clip(distance, None, FARTHEST)) / UNIT)
+    return xp.astype(xp.clip(place, None, BINS - 1.0), xp.int64)
+
+
+def kinds_in(mass: HostArray) -> Kinds:
+    """Return what right and wrong rows look like, from the shares of all rows in each bin."""
+    fits = [_fitted(mass, degrees) for degrees in DEGREES]
+    return max(fits, key=lambda kinds: _likelihood(mass, kinds))
+
+
+def _likelihood(mass: HostArray, kinds: Kinds) -> float:
+    return float(mass @ np.log(np.maximum(sum(kinds.densities(CENTRES)), 1e-300)))
+
+
+def _fitted(mass: HostArray, degrees: float) -> Kinds:
+    wrong = np.where(CENTRES > SUSPECT, 1.0, 0.0)
     for _ in range(STEPS):
-        found = np.cumsum(mass * wrong)
-        share = max(float(found[-1]), LEAST_SHARE)
-        middle = centre[np.searchsorted(found, 0.5 * found[-1])]
-        width = max(float(middle), SUSPECT)
-        wrong = probability_wrong(centre, share, width)
-    return share, width
+        found, kept = np.cumsum(mass * wrong), np.cumsum(mass * (1.0 - wrong))
+        width = CENTRES[np.searchsorted(found, 0.5 * found[-1])]
+        unit = CENTRES[np.searchsorted(kept, 0.5 * kept[-1])] / _median(degrees)
+        kinds = Kinds(
+            max(float(found[-1]), LEAST_SHARE),
+            max(float(width), SUSPECT),
+            degrees,
+            float(np.clip(unit, 0.5, 1.5)),
+        )
+        wrong = kinds.probability_wrong(CENTRES)
+    return kinds

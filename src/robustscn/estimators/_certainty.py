@@ -37,7 +37,7 @@ class CertainMixin(RobustMixin):
         distance = sure.distance(rows, judged.standardised)
         self.outlier_probability_ = self._shown(sure.probability(rows, distance))
         self.outliers_ = self._shown(rows.map(lambda d: d > sure.cut, distance))
-        self.estimated_outlier_share_ = sure.share
+        self.estimated_outlier_share_ = sure.kinds.share
         self._quantiles, self._deviation, self._doubt_left = (
             sure.quantiles,
             judged.scale,
