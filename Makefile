@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-core test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/r
 
 test: $(VENV)/.developer  ## the tests
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-core: $(VENV)/.developer  ## the core's tests alone: under a minute
+	$(BIN)/python -m pytest -n 2 tests/core
 
 test-slow: $(VENV)/.developer  ## the claims that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -1,4 +1,4 @@
-"""A small problem, the networks that are grown on it, and columns of awkward values."""
+"""Small problems, the nodes and networks that are made on them, and columns of odd values."""
 
 from __future__ import annotations
 
@@ -43,6 +43,33 @@ def identical(left, right):
     np.testing.assert_array_equal(left.fit.residuals, right.fit.residuals)
     np.testing.assert_array_equal(left.energy, right.energy)
     assert left.stop == right.stop
+
+
+def data(n_rows=120, n_outputs=2, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n_rows, 3))
+    y = np.stack([np.sin((2 + q) * X[:, 0]) * X[:, 1] for q in range(n_outputs)], axis=1)
+    y += 0.1 * rng.normal(size=y.shape)
+    weight = rng.uniform(0.2, 2.0, size=n_rows)
+    weight[::9] = 0.0
+    return X.astype(dtype), y.astype(dtype), weight.astype(dtype)
+
+
+def steep(n_nodes, n_features=3, seed=0):
+    """Nodes that differ: condition numbers of some hundreds."""
+    return Draw(seed, n_features, (6.0,), n_nodes).pool(0, np.zeros((1, n_features)))
+
+
+def weighted_square(e, weight):
+    return float(np.sum(weight[:, None] * e * e))
+
+
+def ill_conditioned(n_rows=300):
+    """Shallow nodes of one input: the hidden matrix has hardly ten directions."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(n_rows, 1))
+    y = np.sin(5 * X) + 0.1 * rng.normal(size=X.shape)
+    return X, y, rng.uniform(0.1, 2.0, size=n_rows), Draw(0, 1, (0.5,), 60).pool(0, X)
 
 
 VALUES = {

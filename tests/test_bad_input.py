@@ -331,6 +331,7 @@ def test_flagship_calls_no_clean_row_of_a_handful_an_outlier(n):
     rows = np.linspace(3, 45, n).astype(int)
     model = robustscn.RobustSCNRegressor(random_state=0).fit(X[rows], y[rows])
     np.testing.assert_allclose(model.predict(X[rows]), y[rows], atol=0.1)
+    assert not model.outliers_.any()
 
 
 @every

@@ -121,6 +121,12 @@ def test_sizes_are_shown_as_a_guide(capsys):
     assert {"growth.py", "solve.py"} <= {module.name for module in modules}
 
 
+def test_every_file_of_the_core_has_tests_of_its_name():
+    modules = {path.stem for path in (PACKAGE / "core").glob("*.py")} - {"__init__"}
+    tested = {path.stem for path in (Path(__file__).parent / "core").glob("test_*.py")}
+    assert tested == {f"test_{name}" for name in modules}
+
+
 @pytest.mark.parametrize(
     "body",
     [

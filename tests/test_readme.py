@@ -24,6 +24,17 @@ def test_the_ten_lines_run_and_find_the_wrong_rows(capsys):
     assert found >= 145
 
 
+def test_the_code_for_contributors_does_what_it_says(capsys):
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    weighting, learner = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    names = {}
+    exec(compile(weighting, "CONTRIBUTING.md", "exec"), names)
+    assert names["model"].weighting.weight(np.array([2.9, 3.1])).tolist() == [1.0, 0.0]
+    exec(compile(learner, "CONTRIBUTING.md", "exec"), {})
+    (said,) = re.findall(r"print\(.*\)  # (.*)", learner)
+    assert capsys.readouterr().out.strip() == said
+
+
 def test_the_tables_are_those_of_the_committed_results(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     measured = runpy.run_path(str(ROOT / "benchmarks" / "readme.py"))["measured"]

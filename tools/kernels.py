@@ -25,7 +25,10 @@ FOREIGN = (
 )  # fmt: skip
 """Tests of files, words, pages and clusters. All others are about numbers, new ones too."""
 
-CORE = ("arrays", "density", "growth", "mixture", "nodes", "race", "rows", "search", "solve")
+CORE = (
+    "arrays", "density", "growth", "judging", "least_squares", "mixture", "nodes", "race", "rows",
+    "search", "solve",
+)  # fmt: skip
 """Tests that form products themselves; fits hold BLAS to one thread."""
 
 
@@ -122,7 +125,7 @@ def run(name: str, threads: int) -> Outcome | str:
         return f"OpenBLAS takes the kernels of {taken[0]} for it"
     chosen = ["tests", "-k", NARROWED, *(f"--ignore=tests/test_{other}.py" for other in FOREIGN)]
     if threads > 1:
-        chosen = [f"tests/test_{one}.py" for one in CORE]
+        chosen = [f"tests/core/test_{one}.py" for one in CORE]
     # Two cores: threads of BLAS that wait for a core would spend their time spinning.
     return outcome_of(Path(sys.executable), chosen, environment, processes=2 // threads)
 

@@ -335,9 +335,8 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     inlier_weight_ : Dask array of shape (n_samples,)
         How far each row is believed, between 0 and 1.
     outliers_ : Dask array of bool of shape (n_samples,)
-        Rows whose left-out residual is beyond three robust standard deviations: 1.4826 times
-        the median absolute residual, computed again without such rows until it settles, and
-        not below the scale of the kept round, under which rows were not told apart.
+        Rows whose left-out residual is beyond three times robust standard deviation and doubt
+        together; see `robustscn.RobustSCNRegressor`.
     n_nodes_ : int
         Hidden nodes of all networks together.
     n_rounds_ : int
