@@ -126,9 +126,15 @@ def test_doubt_is_measured_together_with_the_scale():
     e, doubt, counts = noisy(n_outputs=1)
     found = verdict(LocalRows(300), counts, e, doubt, GemanMcClure())
     scale = literal_scales(e, counts)
-    np.testing.assert_allclose(found.scale, scale, rtol=1e-6)
     z = e / np.sqrt(scale**2 + doubt**2)
+    # What doubt explains is no noise: the scale is what is left of it.
+    left = literal_scales(z, counts)
+    assert left < 0.9
+    z = z / left
+    np.testing.assert_allclose(found.left, left, rtol=1e-6)
+    np.testing.assert_allclose(found.scale, scale * left, rtol=1e-6)
     np.testing.assert_allclose(found.standardised, z, rtol=1e-6)
+    np.testing.assert_allclose(literal_scales(found.standardised, counts), 1.0, rtol=1e-6)
     # The weights are those of the same standardised residuals: no second scale is taken of them.
     curve = (1 + (z[:, 0] / 3) ** 2) ** -2
     literal = curve * counts.sum() / np.sum(counts * curve)
@@ -338,8 +344,10 @@ def literal_rounds(line, weight, plans, start):
 
     def weighed(e, doubt, floor):
         scale = max(reference.trimmed_scale(e, weight), floor)
-        curve = (1 + e**2 / (scale**2 + doubt**2) / 9) ** -2
-        return scale, curve * weight.sum() / np.sum(weight * curve)
+        z = e / np.sqrt(scale**2 + doubt**2)
+        left = max(reference.trimmed_scale(z, weight), floor / scale)
+        curve = (1 + (z / left) ** 2 / 9) ** -2
+        return scale * left, curve * weight.sum() / np.sum(weight * curve)
 
     for plan in plans:
         if plan.widened is not None and look is None:
@@ -373,7 +381,7 @@ def test_all_rounds_equal_the_loop_written_out():
     weight[7] = 1.0
     start = np.where(np.arange(200) == 7, 0.0, 1.0)
     line = Line(x, y, rng.uniform(0, 0.2, size=200))
-    plans = schedule(6, 5, CURVE, CURVE)
+    plans = [replace(plan, local=False) for plan in schedule(6, 5, CURVE, CURVE)]
     rounds = list(judge(LocalRows(200), weight, line, plans, start=start))
     literal = literal_rounds(line, weight, plans, start)
     assert len(rounds) == 12
@@ -406,7 +414,7 @@ def round_of(rejected, size=0.3):
     """Return a round that rejects the given rows, which have residuals of the given size."""
     weight = np.where(rejected, 0.0, 1.0)
     evidence = np.where(rejected, size, 0.001)[:, None]
-    judged = Verdict(np.array([0.001]), evidence / 0.001, weight)
+    judged = Verdict(np.array([0.001]), evidence / 0.001, weight, np.ones(1))
     return Round(Plan(CURVE), Opinion((), evidence), judged, None, weight, np.zeros(1))
 
 

@@ -83,11 +83,12 @@ def test_curves_fall_from_one_and_stay_finite(curve, dtype):
 @pytest.mark.parametrize("name", NAMED)
 def test_a_floor_holds_the_scale_up(name):
     e, counts = residuals(2)
+    e[:8] *= 20.0
     rows, weighting = LocalRows(80), NAMED[name]
     free = verdict(rows, counts, e, None, weighting)
     low = verdict(rows, counts, e, None, weighting, np.array([1e-6, 1e-6]))
     np.testing.assert_array_equal(low.inlier_weight, free.inlier_weight)
-    wide = verdict(rows, counts, e, None, weighting, np.array([1e4, 1e4]))
+    wide = verdict(rows, counts, e, None, weighting, np.array([1e6, 1e6]))
     # Beside a wide scale all residuals are small and all rows nearly alike.
     np.testing.assert_allclose(wide.inlier_weight, 1.0, atol=1e-2)
     assert np.ptp(free.inlier_weight) > 0.1

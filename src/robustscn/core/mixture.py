@@ -27,7 +27,14 @@ from .rows import Column, Rows
 from .scale import distances, trimmed_scales
 
 SUSPECT = 3.0
-"""Distance beyond which rows are taken for wrong to begin with; also the least width."""
+"""Distance beyond which rows are taken for wrong to begin with."""
+
+LEAST_WIDTH = 4.0
+"""Least median distance of wrong rows: nearer ones cannot be told from the shoulders of residuals
+that follow no normal distribution."""
+
+UNITS = (1.0, 1.5)
+"""Scale of right rows. Not less than one, or their outer half would be called wrong."""
 
 LEAST_SHARE = 0.002
 """Share of wrong rows that is always allowed for."""
@@ -52,8 +59,8 @@ DEGREES = (2.0, 3.0, 4.0, 6.0)
 noise, since no model errs alike everywhere: with more, good rows are flagged."""
 
 
-def squared_probability(rows: Rows, standardised: Column, sample_weight: Column) -> Column:
-    """Return the squared probability that a row is right.
+def believed(rows: Rows, standardised: Column, sample_weight: Column) -> Column:
+    """Return how far each row is believed.
 
     Parameters
     ----------
@@ -77,13 +84,7 @@ def squared_probability(rows: Rows, standardised: Column, sample_weight: Column)
         # What counts as one standard deviation is more, or right rows lie in a shell and
         # not around zero: no such mixture has this shape.
         return rows.map(geman_mcclure, distance)
-    kinds = kinds_of(rows, distance, sample_weight)
-
-    def squared(d: Array) -> Array:
-        right = 1.0 - kinds.probability_wrong(d)
-        return right * right
-
-    return rows.map(squared, distance)
+    return rows.map(kinds_of(rows, distance, sample_weight).inlier_weight, distance)
 
 
 def geman_mcclure(distance: Array, cutoff: float = 3.0) -> Array:
@@ -152,6 +153,24 @@ class Kinds:
         """
         right, wrong = self.densities(distance)
         return wrong / (right + wrong)
+
+    def inlier_weight(self, distance: Array) -> Array:
+        """Return how far rows at the given distances are believed.
+
+        Parameters
+        ----------
+        distance : array
+            Distances in robust standard deviations.
+
+        Returns
+        -------
+        array
+            The probability that the row is right times the weight that a right row at this
+            distance has in a fit of the largest likelihood: what expectation maximisation asks
+            for. One at distance zero, but for the wrong rows that lie there.
+        """
+        t = namespace(distance).clip(distance, None, FARTHEST) / self.unit
+        return (1.0 - self.probability_wrong(distance)) / (1.0 + t * t / self.degrees)
 
 
 @cache
@@ -226,9 +245,9 @@ def _fitted(mass: HostArray, degrees: float) -> Kinds:
         unit = CENTRES[np.searchsorted(kept, 0.5 * kept[-1])] / _median(degrees)
         kinds = Kinds(
             max(float(found[-1]), LEAST_SHARE),
-            max(float(width), SUSPECT),
+            max(float(width), LEAST_WIDTH),
             degrees,
-            float(np.clip(unit, 0.5, 1.5)),
+            float(np.clip(unit, *UNITS)),
         )
         wrong = kinds.probability_wrong(CENTRES)
     return kinds

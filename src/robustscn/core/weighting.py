@@ -17,7 +17,7 @@ import numpy as np
 
 from .arrays import Array, HostArray, namespace
 from .density import density, sampled_count, silverman
-from .mixture import geman_mcclure, squared_probability
+from .mixture import believed, geman_mcclure
 from .rows import Column, Rows, Totals, filled
 from .scale import distances, robust_scales, standard_deviation, trimmed_scales
 
@@ -105,26 +105,25 @@ class KDE(Weighting):
 
 
 class Mixture(Weighting):
-    """Weight = the squared probability that a row is right.
+    """Weight = the probability that a row is right times Student's weight of a right row.
 
     Examples
     --------
-    Where nothing is wrong, a residual of four standard deviations is an honest one; where every
-    fourth row is wrong, it is not:
+    A residual of four standard deviations is believed the less the more rows are wrong:
 
     >>> import numpy as np
     >>> from robustscn.core.rows import LocalRows
     >>> clean = np.append(np.random.default_rng(0).normal(size=400), 4.0)[:, None]
     >>> dirty = np.append(clean[:, 0], np.linspace(-30, 30, 130))[:, None]
     >>> for e in (clean, dirty):
-    ...     print(round(float(Mixture().inlier_weight(LocalRows(len(e)), e, e[:, 0] ** 0)[400]), 1))
-    1.0
-    0.3
+    ...     print(round(float(Mixture().inlier_weight(LocalRows(len(e)), e, e[:, 0] ** 0)[400]), 2))
+    0.27
+    0.12
     """
 
     def inlier_weight(self, rows: Rows, standardised: Column, sample_weight: Column) -> Column:
-        """Return the squared probability."""
-        return squared_probability(rows, standardised, sample_weight)
+        """Return how far rows are believed."""
+        return believed(rows, standardised, sample_weight)
 
 
 class Curve(Weighting):

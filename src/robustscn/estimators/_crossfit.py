@@ -60,13 +60,10 @@ class Teacher:
         Not fitted.
     seed : int
         Of the draws of rows, where the regressor takes no weights.
-    drawn : bool
-        Whether to draw rows although it takes weights.
     """
 
     estimator: Any
     seed: int
-    drawn: bool = False
 
     def fitted(self, X: Any, y: HostArray, weight: HostArray) -> Fitted:
         """Return the regressor fitted to the rows that have weight.
@@ -87,7 +84,7 @@ class Teacher:
             weight says, ordinary ones once.
         """
         rows = np.flatnonzero(weight > LEAST_WEIGHT * np.mean(weight))
-        name = None if self.drawn else weight_name(self.estimator)
+        name = weight_name(self.estimator)
         if name is None:
             rows = _drawn(rows, weight[rows], self.seed)
         # Ones where nothing is said: some regressors take a shorter way without weights.
@@ -111,14 +108,45 @@ def weight_name(estimator: Any) -> str | None:
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
-def slow_with_weights(estimator: Any) -> bool:
-    """Return whether weights take several times as long as the fit itself.
+def ready_for(estimator: Any, X: Any) -> Any:
+    """Return the inputs as a regressor is fitted to them.
 
-    Histogram boosting, since scikit-learn 1.8, sorts each input anew for each edge of its bins
-    where there are weights.
+    Histogram boosting sorts each input into at most 255 bins. Where there are weights,
+    scikit-learn 1.8 and later sort it anew for the edge of each bin, which takes several times as
+    long as the fit. An input that has no more than 255 values needs no sorting; so each value is
+    replaced by the mean of its bin, once for all fits, with edges that do not depend on weights.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Not fitted.
+    X : array-like of shape (n_rows, n_features)
+        Inputs.
+
+    Returns
+    -------
+    array-like of shape (n_rows, n_features)
+        As they are, unless they are numbers and the regressor is histogram boosting.
     """
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    return isinstance(last, HistGradientBoostingRegressor)
+    if not isinstance(estimator, HistGradientBoostingRegressor):
+        return X
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
+        return X
+    return np.column_stack([_binned(column, estimator.max_bins) for column in X.T])
+
+
+def _binned(values: HostArray, count: int) -> HostArray:
+    """Return each value replaced by the mean of its bin, where there are more than `count`."""
+    known = ~np.isnan(values)
+    if len(np.unique(values[known])) <= count:
+        return values
+    shares = np.arange(1, count) / count
+    edges = np.unique(np.quantile(values[known], shares, method="inverted_cdf"))
+    place = np.searchsorted(edges, values[known])
+    sums, counts = (np.bincount(place, w, len(edges) + 1) for w in (values[known], None))
+    binned = values.copy()
+    binned[known] = (sums / np.maximum(counts, 1))[place]
+    return binned
 
 
 def _drawn(rows: HostArray, weight: HostArray, seed: int) -> HostArray:
@@ -267,7 +295,8 @@ def by_value(
         By weighted least squares, held a little by its mean: a knot may have hardly a row.
     """
     if knots is None:
-        knots = np.quantile(expected, np.linspace(0.02, 0.98, KNOTS), axis=0)
+        shares = np.linspace(0.02, 0.98, KNOTS)
+        knots = np.quantile(expected, shares, axis=0, weights=weight, method="inverted_cdf")
     heights: list[HostArray] = []
     root = np.sqrt(weight)[:, None]
     for value, column, places in zip(expected.T, target.T, knots.T, strict=True):
@@ -275,7 +304,7 @@ def by_value(
         places = np.unique(places)
         basis = np.column_stack([np.interp(value, places, one) for one in np.eye(len(places))])
         mean = float(np.average(column, weights=weight))
-        held = np.sqrt(1e-2 * np.mean(weight)) * np.eye(len(places))
+        held = np.sqrt(1e-4 * np.sum(weight)) * np.eye(len(places))
         sides = np.concatenate([root[:, 0] * (column - mean), np.zeros(len(places))])
         found, *_ = np.linalg.lstsq(np.vstack([root * basis, held]), sides, rcond=None)
         heights.append(np.interp(knots.T[len(heights)], places, mean + found))

@@ -25,14 +25,14 @@ from sklearn.utils.validation import (
 
 from ..core.arrays import Array
 from ..core.committee import disagreement_of
-from ..core.judging import HALVED, WIDEST, Plan, judge, mean_size, not_gross
+from ..core.judging import HALVED, WIDEST, Plan, centred, judge, mean_size, not_gross
 from ..core.noise import relative_scale
 from ..core.problem import Problem
 from ..core.rows import LocalRows
 from ..core.weighting import Weighting, named
 from ._base import Training, check_weight_range
 from ._certainty import CertainMixin
-from ._crossfit import CrossFitted, Teacher, dealt_out, slow_with_weights
+from ._crossfit import CrossFitted, Teacher, dealt_out, ready_for
 from ._parameters import check_parameters
 
 FINAL_ROUNDS = 2
@@ -59,9 +59,7 @@ class RobustRegressor(CertainMixin, RegressorMixin, MetaEstimatorMixin, BaseEsti
     estimator : regressor or None, default=None
         What is to be made robust; None takes scikit-learn's HistGradientBoostingRegressor.
         Weights go to the `sample_weight` of its `fit`, for a pipeline to that of its last step.
-        A regressor without it is fitted to rows that are drawn as often as their weights say; so
-        is histogram boosting, for which weights cost several times the fit, unless `fit` is
-        given weights.
+        A regressor without it is fitted to rows that are drawn as often as their weights say.
     n_folds : int or None, default=None
         Parts of the rows, each judged by a clone fitted to the others; None takes five, and two
         for 20,000 rows and more.
@@ -155,18 +153,15 @@ class RobustRegressor(CertainMixin, RegressorMixin, MetaEstimatorMixin, BaseEsti
             Itself.
         """
         training = self._training(X, y, sample_weight)
-        X, problem = training.problem.X, training.problem
+        problem = training.problem
+        X = ready_for(self._regressor(), problem.X)
         rows, weight = problem.rows, problem.weight
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        regressor = self._regressor()
-        # Weights of the caller's own are kept to the letter, however long that takes.
-        drawn = sample_weight is None and slow_with_weights(regressor)
-        teacher = Teacher(regressor, seed, drawn)
+        teacher = Teacher(self._regressor(), seed)
         n_folds = self.n_folds or (5 if rows.n_rows < MANY_ROWS else 2)
-        folds = dealt_out(X, weight, n_folds, seed)
+        folds = dealt_out(problem.X, weight, n_folds, seed)
         learner = CrossFitted(teacher, X, problem.y, weight, folds, self._each())
-        centre = np.median(problem.y, axis=0)
-        start = not_gross(rows, problem.y - centre, weight)
+        start = not_gross(rows, centred(rows, problem.y, weight), weight)
         rounds = list(judge(rows, weight, learner, self._schedule(rows.n_rows), start=start))
         last = rounds[-1]
         self._fitted = teacher.fitted(X, problem.y, weight * last.inlier_weight)
@@ -241,10 +236,10 @@ class RobustRegressor(CertainMixin, RegressorMixin, MetaEstimatorMixin, BaseEsti
         X, y = indexable(X, y)
         self._look_at(X, reset=True)
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            raise ValueError("all sample weights are zero: there is no row to learn from")
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         counted = weight[weight > 0]
-        if not len(counted):
-            raise ValueError("all sample weights are zero: there is no row to learn from")
         check_weight_range(float(counted.min()), float(counted.max()))
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         if len(counted) < 2:

@@ -1,0 +1,103 @@
+"""Flags that hold their rate, quantiles of the right rows, and noise that is skewed."""
+
+import numpy as np
+import pytest
+
+from robustscn.core.certainty import certainty_of
+from robustscn.core.rows import LocalRows
+from robustscn.core.scale import trimmed_scales
+
+N = 2000
+
+
+def standardised(noise, wrong=None):
+    e = noise.copy()
+    if wrong is not None:
+        e[: len(wrong)] += wrong
+    e = e[:, None]
+    return e / trimmed_scales(LocalRows(len(e)), e, np.ones(len(e)))
+
+
+def sure(z, rate=0.1, weight=None):
+    weight = np.ones(len(z)) if weight is None else weight
+    return certainty_of(LocalRows(len(z)), z, weight, rate)
+
+
+def flagged(z, found):
+    return found.distance(LocalRows(len(z)), z) > found.cut
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.4])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_of_the_flagged_rows_few_are_right(share, skewed):
+    rates, powers = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        noise = rng.exponential(size=N) - np.log(2) if skewed else rng.normal(size=N)
+        z = standardised(noise, rng.uniform(-20, 20, size=round(share * N)))
+        rows, wrong = flagged(z, sure(z)), np.arange(N) < share * N
+        rates.append(np.mean(~wrong[rows]))
+        powers.append(np.mean(rows[wrong]))
+    assert np.mean(rates) < 0.15
+    assert np.mean(powers) > 0.7
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace", "exponential"])
+def test_nearly_no_row_is_flagged_where_none_is_wrong(noise):
+    counts = []
+    for seed in range(9):
+        e = getattr(np.random.default_rng(seed), noise)(size=1000)
+        z = standardised(e - np.median(e))
+        counts.append(flagged(z, sure(z)).sum())
+    assert np.median(counts) <= 1
+
+
+def test_the_cut_is_the_smallest_distance_at_which_the_expected_rate_holds():
+    rng = np.random.default_rng(3)
+    z = standardised(rng.normal(size=N), rng.uniform(-20, 20, size=400))
+    found = sure(z, rate=0.05)
+    distance = np.sort(found.distance(LocalRows(N), z))
+    right = 1 - found.kinds.probability_wrong(distance)
+    rates = np.cumsum(right[::-1])[::-1] / np.arange(N, 0, -1)
+    allowed = distance[np.argmax(rates <= 0.05)]
+    assert found.cut == pytest.approx(allowed, rel=0.03)
+
+
+def test_a_lower_rate_flags_fewer_rows():
+    rng = np.random.default_rng(4)
+    z = standardised(rng.normal(size=N), rng.uniform(-12, 12, size=500))
+    counts = [flagged(z, sure(z, rate)).sum() for rate in (0.01, 0.1, 0.4)]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[2]
+
+
+def test_quantiles_are_those_of_rows_counted_by_their_probability_to_be_right():
+    rng = np.random.default_rng(5)
+    z = standardised(rng.normal(size=N), rng.uniform(0, 30, size=500))
+    weight = rng.integers(0, 3, size=N).astype(float)
+    found = sure(z, weight=weight)
+    right = weight * (1 - found.kinds.probability_wrong(found.distance(LocalRows(N), z)))
+    order = np.argsort(z[:, 0])
+    reached = np.cumsum(right[order]) / right.sum()
+    for share in (0.05, 0.5, 0.95):
+        literal = z[order, 0][np.searchsorted(reached, share)]
+        kept = found.quantiles[int(share * len(found.quantiles)), 0]
+        assert kept == pytest.approx(literal, abs=0.05)
+
+
+def test_a_row_is_far_if_it_is_far_for_its_side():
+    rng = np.random.default_rng(6)
+    z = standardised(np.where(rng.random(N) < 0.5, 1, -3) * np.abs(rng.normal(size=N)))
+    found = sure(z)
+    assert found.below[0] / found.above[0] == pytest.approx(3.0, rel=0.15)
+    even = sure(standardised(rng.normal(size=N)))
+    np.testing.assert_array_equal([even.below, even.above], np.ones((2, 1)))
+
+
+def test_a_weight_of_two_is_a_row_twice():
+    rng = np.random.default_rng(7)
+    z = standardised(rng.normal(size=N), rng.uniform(-20, 20, size=300))
+    counts = rng.integers(0, 3, size=N)
+    weighted, repeated = sure(z, weight=counts.astype(float)), sure(np.repeat(z, counts, axis=0))
+    assert weighted.cut == repeated.cut
+    np.testing.assert_allclose(weighted.quantiles, repeated.quantiles, atol=1e-9)
