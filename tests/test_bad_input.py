@@ -462,6 +462,20 @@ def test_targets_of_any_size(name, size):
     assert np.max(np.abs(predicted / size - y)) < (1e-2 if name == "RobustSCNRegressor" else 1e-3)
 
 
+@pytest.mark.hostile
+@pytest.mark.parametrize("weight", [1e-29, 1e29])
+@pytest.mark.parametrize("size", [1e-307, 1e307, 1.7e308])
+@pytest.mark.parametrize("name", sorted(set(ALL) - {"PRNNRWRegressor"}))
+def test_weights_and_targets_at_both_ends_of_the_range_at_once(name, weight, size):
+    # Not the probabilistic network: its own weights have the unit of 1 / y, and vanish.
+    X, y = sine()
+    for seed in range(3):
+        weights = weight * np.random.default_rng(seed).uniform(0.2, 5.0, len(y))
+        model = quick(name, random_state=seed).fit(X, size * y, sample_weight=weights)
+        predicted = assert_sane(model, X, y)
+        assert np.max(np.abs(predicted / size)) < 10  # of targets between -1 and 1
+
+
 @pytest.mark.parametrize("size", [1e-308, 1e-300, 1e-20, 1e20, 1e300, 1.7e308])
 def test_targets_of_any_size_beside_a_prior_of_fixed_size(size):
     X, y = sine()

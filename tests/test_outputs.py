@@ -4,6 +4,7 @@ import os
 import pty
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from robustscn.atomic import write_together, write_whole
 from robustscn.cli.writing import check_outputs
+from robustscn.places import place_of
 
 pytestmark = pytest.mark.hostile
 
@@ -278,3 +280,49 @@ def test_a_full_disk_names_the_file(tmp_path):
     assert f"File too large: '{tmp_path / 'model.skops'}'" in done.stderr
     assert (tmp_path / "model.skops").read_text() == "old"
     assert os.listdir(tmp_path) == ["model.skops"]
+
+
+@pytest.mark.parametrize("handled", [False, True])
+def test_a_request_to_end_leaves_no_hidden_parts(tmp_path, handled):
+    answer = "signal.signal(signal.SIGTERM, lambda *_: os._exit(7)); " if handled else ""
+    code = (
+        "import os, signal; from pathlib import Path; from robustscn.atomic import *; "
+        f"{answer}"
+        "end = lambda p: (p.write_text('half'), os.kill(os.getpid(), signal.SIGTERM)); "
+        "write_together({Path('a'): lambda p: p.write_text('new'), Path('b'): end})"
+    )
+    (tmp_path / "a").write_text("old")
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert (tmp_path / "a").read_text() == "old"
+    if handled:  # by the program's own answer, which does not wait
+        assert done.returncode == 7
+    else:
+        assert done.returncode == -signal.SIGTERM
+        assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_socket_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket")
+        with pytest.raises(ValueError, match="is a socket"):
+            check_outputs([Path("socket")], [])
+        assert stat.S_ISSOCK(os.stat("socket").st_mode)
+
+
+def test_a_disk_is_refused(tmp_path):
+    disk = tmp_path / "disk"
+    try:
+        os.mknod(disk, 0o666 | stat.S_IFBLK, os.makedev(7, 250))  # of which there is none
+    except PermissionError:
+        disk = next(p for p in Path("/dev").iterdir() if p.is_block_device())
+    with pytest.raises(OSError, match="is a disk"):
+        place_of(disk)  # and nothing more: it might be a true one
+
+
+def test_any_number_of_outputs_may_go_to_nowhere(tmp_path):
+    check_outputs([Path(os.devnull), Path(os.devnull)], [])
+    (tmp_path / "null").symlink_to(os.devnull)
+    check_outputs([tmp_path / "null", Path(os.devnull)], [])
+    with pytest.raises(ValueError, match="two outputs"):
+        check_outputs([tmp_path / "a", tmp_path / "a"], [])

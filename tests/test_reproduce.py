@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import matplotlib
 import pytest
@@ -168,3 +169,46 @@ def test_interrupted_in_one_line_and_nothing_is_half_written(tmp_path, seconds):
     for path in tmp_path.rglob("*"):
         if path.is_file():
             json.loads(path.read_text())
+
+
+@pytest.mark.hostile
+def test_processes_of_a_killed_run_do_not_stay(tmp_path):
+    command = [sys.executable, "-m", "robustscn.cli", "reproduce", "table5", "--jobs", "1"]
+    process = subprocess.Popen(
+        [*command, "--levels", "10", "--trials", "50", "--out", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while not any(at_work(each) for each in alive_in_session(process.pid) if each != process.pid):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    for _ in range(1200):  # they share a session, which none is left in
+        if not alive_in_session(process.pid):
+            return
+        time.sleep(0.05)
+    for left in alive_in_session(process.pid):
+        os.kill(left, signal.SIGKILL)
+    raise AssertionError("a process was left behind")
+
+
+def at_work(pid):
+    """Whether a process has what it works with, and so knows its work."""
+    try:
+        return "numpy" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
+def alive_in_session(session):
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if entry.name.isdigit() and int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(entry.name))
+    return found

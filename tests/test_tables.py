@@ -342,6 +342,16 @@ def test_the_robust_error_leaves_out_what_is_wrong():
     assert error.trusted == pytest.approx(4000 * 0.997, abs=20)
 
 
+@pytest.mark.parametrize("unit", [1e307, 1e200, 1.0, 1e-200])
+def test_the_robust_error_is_the_same_in_any_unit(unit):
+    sizes = np.array([1.0, 2.0, 2.0, 4.0, 15.0])
+    believed = robust_error(unit * sizes, "so", np.array([True] * 4 + [False]))
+    assert believed.rmse[0] == pytest.approx(2.5 * unit)  # the square root of 25 / 4
+    assert believed.median[0] == pytest.approx(2.0 * unit)
+    near = robust_error(unit * sizes, "so")
+    assert (near.trusted, near.rmse[0]) == (4, pytest.approx(2.5 * unit))
+
+
 def test_the_error_of_several_targets_is_one_for_each():
     residuals = np.column_stack([np.full(50, 1.0), np.tile([-3.0, 3.0], 25)])
     error = robust_error(residuals, "so")

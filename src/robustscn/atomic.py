@@ -68,7 +68,7 @@ def write_together(writers: Mapping[Path, Writer]) -> dict[Path, int]:
         That names the file, whatever went wrong with it.
     """
     places = [place_of(path) for path in writers]
-    with ExitStack() as cleared_up:
+    with _ended_tidily(), ExitStack() as cleared_up:
         parts = []
         for place, write in zip(places, writers.values(), strict=True):
             with _named(place):
@@ -88,6 +88,43 @@ def write_together(writers: Mapping[Path, Writer]) -> dict[Path, int]:
                 [(p, place) for p, place in zip(parts, places, strict=True) if not place.is_stream]
             )
     return sizes
+
+
+class _Ended(BaseException):
+    """A request to end, on its way through what has to be removed before."""
+
+
+@contextmanager
+def _ended_tidily() -> Iterator[None]:
+    """Let a request to end the program leave no hidden parts; then it ends as it would have.
+
+    Where the program has an answer of its own to such requests, that one stays.
+    """
+    end = signal.SIGTERM
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(end) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    asked: list[int] = []
+    writing = True
+
+    def stop(number: int, _frame: Any) -> None:
+        asked.append(number)
+        if writing:
+            raise _Ended
+
+    signal.signal(end, stop)
+    try:
+        yield
+    except _Ended:
+        pass
+    finally:
+        writing = False
+        signal.signal(end, signal.SIG_DFL)
+        if asked:
+            signal.raise_signal(end)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 A name may stand for a file, for nothing yet, or for something that takes bytes and is no file: a
 device, a FIFO, an open descriptor such as /dev/stdout. Files are replaced as a whole; the others
-must only ever be written through, for a file in their place would destroy them.
+must only ever be written through, for a file in their place would destroy them. A disk would be
+destroyed either way, and a socket takes no bytes by its name: both are refused.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ class Place:
             return True
         return self.before is not None and not stat.S_ISREG(self.before.st_mode)
 
+    @property
+    def is_null(self) -> bool:
+        """Whether what is written there is gone, so that any number of outputs may go there."""
+        if self.before is None or not stat.S_ISCHR(self.before.st_mode):
+            return False
+        return os.path.exists(os.devnull) and self.before.st_rdev == os.stat(os.devnull).st_rdev
+
     def opened(self) -> int:
         """Return a descriptor to write through; of a FIFO, once somebody reads it."""
         if self.descriptor is not None:
@@ -71,7 +79,7 @@ def place_of(path: str | os.PathLike[str]) -> Place:
     """
     place = _followed(Path(path))
     if place.descriptor is None:
-        _refuse_folders(place)
+        _refuse_no_files(place)
         _refuse_protected(place)
     return place
 
@@ -104,10 +112,14 @@ def _descriptor(target: Path) -> int | None:
     return None
 
 
-def _refuse_folders(place: Place) -> None:
+def _refuse_no_files(place: Place) -> None:
     path, folder = place.named, place.target.parent
     if place.before is not None and stat.S_ISDIR(place.before.st_mode):
         raise OSError(errno.EISDIR, f"{path} is a folder: add a file name")
+    if place.before is not None and stat.S_ISBLK(place.before.st_mode):
+        raise OSError(errno.EINVAL, f"{path} is a disk, and would be lost: name a file")
+    if place.before is not None and stat.S_ISSOCK(place.before.st_mode):
+        raise OSError(errno.EINVAL, f"{path} is a socket: name a file, or pipe to what listens")
     if not folder.is_dir():
         raise OSError(errno.ENOENT, f"there is no folder {folder}: create it first")
     if not place.is_stream and not os.access(folder, os.W_OK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
 
@@ -83,11 +84,11 @@ def read_at_most(stream: Any, limit: int) -> bytes:
     TooLargeError
         As soon as there is more; what was read is forgotten.
     """
-    chunks: list[bytes] = []
+    whole = io.BytesIO()  # gives out what it holds without a second copy, unlike joined chunks
     room = limit
     while chunk := stream.read(min(_CHUNK, room + 1)):
         room -= len(chunk)
         if room < 0:
             raise TooLargeError(f"more than {size_in_words(limit)}")
-        chunks.append(chunk)
-    return b"".join(chunks)
+        whole.write(chunk)
+    return whole.getvalue()

@@ -24,7 +24,7 @@ from . import options
 from .fit import fit_writers
 from .learning import Learned, Settings, learned, task_of
 from .messages import UnusableError, plain_errors, print_json
-from .writing import size_in_words, table_writer, write_all
+from .writing import check_outputs, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +59,8 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
         frame, wrong, test, truth = drawn(seed)
         table = folder / "measurements.csv"
+        places = [folder / name for name in ("model.skops", "report.html", "outliers.csv")]
+        check_outputs([table, *places], [])
         files = write_all({table: table_writer(frame)})
         outcomes = [
             _measured(
@@ -69,7 +71,6 @@ def demo(
         task = task_of(read_table(table), [TARGET], drop=["number"])
         fit = learned(task, Settings(seed=seed), quiet or json)
         outcomes.append(_of_flagship(fit, wrong, test, truth))
-        places = [folder / name for name in ("model.skops", "report.html", "outliers.csv")]
         command = f"robustscn fit measurements.csv --target '{TARGET}' --drop number --seed {seed}"
         files |= write_all(fit_writers(places, task, fit, source=str(table), command=command))
         if json:

@@ -93,10 +93,11 @@ def robust_error(
         The median absolute error, and the root mean square over rows that are believed.
     """
     by_target = residuals[:, None] if residuals.ndim == 1 else residuals
-    sizes = np.abs(by_target)
+    # In eighths: near the end of the range, medians and multiples of them stay within it.
+    sizes = np.abs(np.nan_to_num(by_target)) / 8.0
     if trusted is None or not trusted.any():
         trusted = _near(sizes)
-    median, rmse = np.median(sizes, axis=0), np.sqrt(np.mean(by_target[trusted] ** 2, axis=0))
+    median, rmse = 8.0 * np.median(sizes, axis=0), 8.0 * _root_mean_square(sizes[trusted])
     return HeldOutError(
         how=how,
         rows=len(sizes),
@@ -104,6 +105,13 @@ def robust_error(
         median=tuple(float(each) for each in median),
         rmse=tuple(float(each) for each in rmse),
     )
+
+
+def _root_mean_square(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return that of each column in units of its largest size, whose square is finite."""
+    largest = sizes.max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    return np.asarray(unit * np.sqrt(np.mean((sizes / unit) ** 2, axis=0)))
 
 
 def _near(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:

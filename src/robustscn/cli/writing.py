@@ -60,7 +60,7 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str | Path]) 
             raise UnusableError(error.strerror) from None
         if not place.is_stream and any(_same(place.target, other) for other in read):
             raise UnusableError(f"{path} is an input and would be lost: choose another name")
-        if any(_same(place.target, other) for other in seen):
+        if not place.is_null and any(_same(place.target, other) for other in seen):
             raise UnusableError(f"{path} is named for two outputs: choose different names")
         seen.append(place.target)
 

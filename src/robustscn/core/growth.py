@@ -252,8 +252,9 @@ def _learned(state: State, nodes: Nodes, fit: Fit, energy: HostArray) -> Experie
     removed = np.full(len(nodes), (before - energy.sum()) / len(nodes))
     if isinstance(fit, Orthogonal):
         removed = np.sum(fit.coefficients[-len(nodes) :] ** 2, axis=1)
-    left = before - np.cumsum(removed) + removed
-    return state.experience.learned(nodes, removed / np.maximum(left, 1e-300))
+    # No node removes more than there was: at the end of what rounding leaves, it would seem so.
+    left = np.maximum(before - np.cumsum(removed) + removed, np.maximum(removed, 1e-300))
+    return state.experience.learned(nodes, removed / left)
 
 
 def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterator[State]:

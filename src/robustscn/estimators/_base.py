@@ -146,9 +146,10 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_parameters(self)
-        X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=float_dtypes(X), order=ORDER
-        )
+        with np.errstate(invalid="ignore"):  # scikit-learn adds up values of both signs near 1e308
+            X, y = validate_data(
+                self, X, y, multi_output=True, y_numeric=True, dtype=float_dtypes(X), order=ORDER
+            )
         if is_numpy_array(y):  # scikit-learn orders the inputs only
             y = np.asarray(y, order=ORDER)
         _check_size(X)

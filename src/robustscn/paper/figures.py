@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..atomic import write_together
 from .circuit_drawing import draw_circuit
 from .results import Results, Summary
 from .settings import CURVES, FUNCTION, GRINDING, KEEL, LEVELS, Experiment, Task
@@ -90,11 +91,22 @@ def drawn_figures(
         for name in names:
             figure = makers[name](plt, results)
             if figure is not None:
-                figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-                figure.savefig(folder / f"{name}.png", dpi=120, metadata={"Software": None})
+                _write(figure, folder / name)
                 plt.close(figure)
                 made.append(name)
     return made
+
+
+def _write(figure: Any, path: Path) -> None:
+    """Write both forms of a figure, whole or not at all."""
+    write_together(
+        {
+            path.with_suffix(".svg"): lambda p: figure.savefig(p, metadata={"Date": None}),
+            path.with_suffix(".png"): lambda p: figure.savefig(
+                p, dpi=120, metadata={"Software": None}
+            ),
+        }
+    )
 
 
 def _figure_1(plt: Any, results: Results) -> Any:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import wait as wait_for
 
 import numpy as np
 
@@ -219,7 +221,9 @@ def execute(plan: Plan, store: Store, jobs: int, tell: Callable[[float, float, s
     tell(*cost(plan, store), "")
     # One thread for each process: the cores are taken.
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
+    )
     running: dict[Future[list[dict[str, object]]], Unit] = {}
     try:
         while waiting or running:
@@ -238,6 +242,19 @@ def execute(plan: Plan, store: Store, jobs: int, tell: Callable[[float, float, s
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that gives it work is gone, even killed: nobody else would."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait_for([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class Store:
     def _read(self, path: Path, settings: dict[str, Any]) -> dict[int, dict[str, Any]]:
         if not path.exists():
             return {}
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = _record(path)
         # Through JSON and back, as what is compared has been.
         if record["settings"] != json.loads(json.dumps(settings)):
             raise ValueError(
@@ -72,7 +72,7 @@ class Store:
         """Return the experiments, outlier shares and groups that have results here."""
         found = []
         for path in sorted(self.folder.glob("*.json")):
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = _record(path)
             name, protocol, data = record["experiment"].split("-")
             task = self.tasks[name]
             found.append((Experiment(task, protocol, data), record["level"], record["group"]))
@@ -81,6 +81,16 @@ class Store:
     def _path(self, key: Key) -> Path:
         name, level, group = key
         return self.folder / f"{name}-{round(100 * level):02d}-{group}.json"
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record, dict) and {"experiment", "settings", "trials"} <= record.keys():
+            return record
+    except ValueError:
+        pass
+    raise ValueError(f"{path} is damaged: remove it, and what it held is computed again")
 
 
 def write_text(path: Path, text: str) -> None:
