@@ -15,6 +15,7 @@ from reference import by_sorting
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.cli import main
 from robustscn.core.rows import LocalRows, added, filled, quantile, sample
+from robustscn.estimators.flagship import LOOKED_ROWS
 from robustscn.persistence import load
 from small import VALUES
 
@@ -189,8 +190,10 @@ def test_filled_takes_the_dtype_of_its_reference(client):
     np.testing.assert_array_equal(got(column), np.full(6, 2.5, dtype=np.float32))
 
 
+@pytest.mark.parametrize("sorted_rows", [3, 2**15])
 @pytest.mark.parametrize("name", VALUES)
-def test_quantile_equals_sorting(client, name):
+def test_quantile_equals_sorting(client, name, sorted_rows, monkeypatch):
+    monkeypatch.setattr("robustscn.core.rows.SORTED_ROWS", sorted_rows)
     rng = np.random.default_rng(4)
     values = VALUES[name](rng)
     weight = rng.integers(0, 4, size=50).astype(float)
@@ -315,12 +318,13 @@ def test_rsc_kde_weighs_rows_as_in_memory(client, n_outputs):
 
 
 ROBUST = {"n_networks": 2, "max_nodes": 5, "n_rounds": 4, "n_candidates": 5, "random_state": 0}
+MANY = LOOKED_ROWS + 400  # more than the flagship brings here
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_the_flagship_judges_rows_as_in_memory(client, n_outputs):
-    X, y, weight = drawn(400, n_outputs)
-    lengths = (150, 0, 250)
+    X, y, weight = drawn(MANY, n_outputs)
+    lengths = (150, 0, MANY - 150)
     here = RobustSCNRegressor(**ROBUST).fit(X, y, weight)
     there = DaskRobustSCNRegressor(**ROBUST, n_jobs=2, client=client)
     there.fit(*(in_chunks(array, lengths) for array in (X, y, weight)))
@@ -330,6 +334,19 @@ def test_the_flagship_judges_rows_as_in_memory(client, n_outputs):
     assert type(local) is RobustSCNRegressor
     np.testing.assert_array_equal(local.outliers_, here.outliers_)
     np.testing.assert_array_equal(local.outlier_table()["row"], here.outlier_table()["row"])
+
+
+def test_few_rows_are_brought_here_and_fitted_as_in_memory(client):
+    X, y, weight = drawn(400)
+    X[200:300] = X[:100]  # twins, whose targets a network must not be judged by
+    lengths = (150, 0, 250)
+    columns = [in_chunks(array, lengths) for array in (X, y, weight)]
+    here = RobustSCNRegressor(**ROBUST).fit(X, y, weight)
+    there = DaskRobustSCNRegressor(**ROBUST, client=client).fit(*columns)
+    np.testing.assert_array_equal(there.predict(columns[0]).compute(), here.predict(X))
+    assert_rows_judged_alike(here, there, lengths)
+    # Once to weigh the rows and once to bring them: nothing is asked of the workers after that.
+    assert there.n_passes_ == 2
 
 
 def assert_rows_judged_alike(here, there, lengths):
@@ -403,12 +420,13 @@ def test_a_fitted_estimator_is_copied_and_saved_without_its_cluster(client):
 
 
 def test_the_command_line_fits_parquet_in_parts(client, tmp_path, capsys):
-    X, y, _ = drawn(300)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(mill=["A", "B", None] * 100, size=y)
+    X, y, _ = drawn(MANY)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(size=y)
+    frame["mill"] = np.array(["A", "B", None])[np.arange(MANY) % 3]
     frame.loc[7, "a"] = np.nan
     frame.loc[250, "size"] = np.nan
     frame.to_parquet(tmp_path / "whole.parquet")
-    for number, rows in enumerate((slice(0, 100), slice(100, 120), slice(120, 300))):
+    for number, rows in enumerate((slice(0, 100), slice(100, 120), slice(120, MANY))):
         frame[rows].to_parquet(tmp_path / f"part-{number}.parquet")
     small = ["--networks=2", "--nodes=5", "--rounds=4", "--report=none", "--json"]
 
@@ -483,22 +501,21 @@ def restart_a_worker(client):
 
 
 @pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
-def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(lose):
+def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(client, lose):
     pytest.importorskip("sklearn.callback")
     X, y, _ = drawn(2_500)
     lengths = (600, 900, 1_000)
     settings = SMALL | {"max_nodes": 6, "n_rounds": 2}
     columns = [in_chunks(array, lengths) for array in (X, y)]
     here = RSCKDERegressor(**settings).fit(X, y)
-    with cluster() as started, distributed.Client(started) as client:
-        before = set(client.run(os.getpid).values())
-        loser = InTheMiddle(lambda: lose(client))
-        there = DaskRSCKDERegressor(**settings, client=client).set_callbacks(loser).fit(*columns)
-        assert loser.blocks > 2
-        client.wait_for_workers(2, timeout=60)
-        assert set(client.run(os.getpid).values()) != before
-        assert_same(here, there, X, columns[0])
-        assert_rows_judged_alike(here, there, lengths)
+    before = set(client.run(os.getpid).values())
+    loser = InTheMiddle(lambda: lose(client))
+    there = DaskRSCKDERegressor(**settings, client=client).set_callbacks(loser).fit(*columns)
+    assert loser.blocks > 2
+    client.wait_for_workers(2, timeout=60)
+    assert set(client.run(os.getpid).values()) != before
+    assert_same(here, there, X, columns[0])
+    assert_rows_judged_alike(here, there, lengths)
 
 
 def bad(array, row, column, value):

@@ -18,7 +18,7 @@ from robustscn.dask import rows as chunked  # noqa: E402
 from robustscn.dask.chunks import KEPT_BYTES, keep_small_arrays  # noqa: E402
 from robustscn.dask.loading import loaded  # noqa: E402
 from robustscn.dask.placing import moves  # noqa: E402
-from test_dask import ROBUST, SMALL, cluster, drawn, in_chunks  # noqa: E402
+from test_dask import MANY, ROBUST, SMALL, cluster, drawn, in_chunks  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 LENGTHS = (100,) * 10
@@ -76,18 +76,8 @@ def submitted(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize(
-    ("make", "cost"),
-    [
-        (many_blocks, 6),
-        # Two passes more: the slope of the residual, and candidates enough to be ranked first.
-        (lambda client: DaskRobustSCNRegressor(
-            **ROBUST | {"n_networks": 1, "max_nodes": 60, "n_rounds": 1}, client=client), 8),
-    ],
-    ids=["scn", "flagship"],
-)  # fmt: skip
-def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted, make, cost):
-    model = make(client)
+def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted):
+    model = many_blocks(client)
     _, seen = watched_fit(model, lambda: (Counter(model._passes), submitted.copy()))
     found = set()
     for (before, less), (after, more) in pairwise(seen):
@@ -101,7 +91,21 @@ def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted,
         # columns put in a stack.
         alone = tasks.total() - tasks["merge"]
         assert alone == (passes.total() + blocks + again + blocks) * len(LENGTHS)
-    assert found == {cost}
+    assert found == {6}
+
+
+def test_no_node_and_no_round_of_the_flagship_costs_a_pass(client):
+    X, y, _ = drawn(MANY)
+    columns = [in_chunks(array, (2_000, MANY - 2_000)) for array in (X, y)]
+    found = []
+    for more in ({}, {"max_nodes": 30, "n_rounds": 6}):
+        model = DaskRobustSCNRegressor(**ROBUST | more, client=client).fit(*columns)
+        # How often a scale is measured before it settles depends on the residuals.
+        settling = {"length", "kept", "rows"}
+        found.append(
+            {name: n for name, n in Counter(model._passes).items() if name not in settling}
+        )
+    assert found[0] == found[1]
 
 
 def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(client):
@@ -125,9 +129,9 @@ def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(clie
 def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
     # scikit-learn remembers the callbacks of other tests, and so their models and rows.
     tasks, before = client.cluster.scheduler.tasks, set(client.cluster.scheduler.tasks)
-    X, y, _ = drawn(300, seed=1)
+    X, y, _ = drawn(MANY, seed=1)
     model = DaskRobustSCNRegressor(**ROBUST | {"max_nodes": 3, "n_rounds": 2}, client=client)
-    model.fit(in_chunks(X, (100,) * 3), in_chunks(y, (100,) * 3))
+    model.fit(*(in_chunks(array, (1_000, MANY - 1_000)) for array in (X, y)))
     assert set(tasks) - before
     del model
     deadline = time.monotonic() + 30

@@ -31,6 +31,9 @@ ROWS_WORTH_A_CALL = 1024
 SORTED_ROWS = 2**15
 """Rows left in a bin at which a quantile is found by sorting them."""
 
+MET = 1 - 1e-13
+"""Summed weights round; a share met to the last digit counts as met."""
+
 Column = Any
 Totals = tuple[HostArray, ...]
 
@@ -326,9 +329,10 @@ def sample(rows: Rows, share: float, *columns: Column) -> Totals:
 def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     """Return the smallest value up to which at least `share` of the total weight lies.
 
-    Bins are refined around the answer until few rows are left in the one that holds it; those
-    are brought here and sorted. The answer is exact, and weight k is k times the row. Three
-    readings of the rows do for ten million of them; each two more for 512 times as many.
+    Few rows are brought here and sorted. Of many, bins are refined around the answer until few
+    are left in the one that holds it. The answer is exact, and weight k is k times the row. One
+    reading of the rows does for 32,768 of them, three for ten million; each two more for 512
+    times as many.
 
     Parameters
     ----------
@@ -352,6 +356,10 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     >>> quantile(LocalRows(3), np.array([5.0, 1.0, 9.0]), np.ones(3), 0.5)
     5.0
     """
+    if rows.n_rows <= SORTED_ROWS:
+        return _sorted_quantile(
+            rows, values, weight, lambda _, w: w > 0, lambda total: share * total * MET
+        )
     n_bins = 512
 
     def bins(block: Array, w: Array, low: float, high: float) -> Array:
@@ -392,8 +400,7 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
 
         mass, count = rows.reduce(masses, values, weight)
         reached = np.cumsum(mass[1:])
-        # Summed weights round; a share met to the last digit counts as met.
-        wanted = share * reached[-1] * (1 - 1e-13)
+        wanted = share * reached[-1] * MET
         hit = int(np.searchsorted(reached, wanted))
         hit = min(max(hit, 1), n_bins)
 
@@ -401,7 +408,8 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
             return bins(block, w, *edges) == hit
 
         if count[hit + 1] <= SORTED_ROWS:
-            return _sorted_quantile(rows, values, weight, inside, wanted - reached[hit - 1])
+            left = wanted - reached[hit - 1]
+            return _sorted_quantile(rows, values, weight, inside, lambda _, left=left: left)
         low, high = extremes(inside)
     return high
 
@@ -411,9 +419,9 @@ def _sorted_quantile(
     values: Column,
     weight: Column,
     inside: Callable[[Array, Array], Array],
-    wanted: float,
+    wanted: Callable[[float], float],
 ) -> float:
-    """Return the smallest of some rows' values up to which the wanted weight lies."""
+    """Return the smallest of some rows' values up to which the wanted weight of theirs lies."""
 
     def kept(block: Array, w: Array) -> Totals:
         chosen = inside(block, w)  # by a mask where the rows are: few of them come here
@@ -421,7 +429,8 @@ def _sorted_quantile(
 
     few, counts = rows.reduce(kept, values, weight, combine=_end_to_end)
     order = np.argsort(few, kind="stable")
-    place = int(np.searchsorted(np.cumsum(counts[order]), wanted))
+    reached = np.cumsum(counts[order])
+    place = int(np.searchsorted(reached, wanted(float(reached[-1]))))
     return float(few[order][min(place, len(few) - 1)])
 
 

@@ -14,6 +14,7 @@ from distributed import Client
 from ..core.growth import CONTRACTIONS
 from ..core.weighting import Weighting
 from ..estimators import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
+from ..estimators.flagship import LOOKED_ROWS
 from ..estimators.scn import SCOPES
 from .sharing import DaskMixin, DaskRobustMixin
 
@@ -375,6 +376,9 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     """
 
     _local = RobustSCNRegressor
+    # Its networks grow on so many rows in this process anyway. Where there are no more, the
+    # workers would have nothing to do but to wait for each of its hundreds of small steps.
+    _few_rows = LOOKED_ROWS
 
     def __init__(
         self,

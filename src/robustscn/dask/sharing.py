@@ -49,6 +49,7 @@ class DaskMixin(NetworkRegressor):
 
     client: Client | None
     _local: type[NetworkRegressor]
+    _few_rows = 0  # up to so many are brought here to be fitted
     _lengths: tuple[int, ...]
     _passes: list[str]
 
@@ -62,7 +63,11 @@ class DaskMixin(NetworkRegressor):
         check_weight_range(*rows.weight_range)
         self._check_chunks(rows.lengths)
         self._lengths, self._passes = rows.lengths, rows.rows.passes
-        return training_of(rows.rows, rows.X, rows.y, rows.weight)
+        columns: tuple[Any, ...] = rows.X, rows.y, rows.weight
+        if rows.rows.n_rows <= self._few_rows:
+            here, columns = rows.rows.some(np.arange(rows.rows.n_rows), *columns)
+            return training_of(here, *columns)
+        return training_of(rows.rows, *columns)
 
     def _check_chunks(self, lengths: tuple[int, ...]) -> None:
         """Raise where learned weights, which lie beside rows, would lie beside other rows."""
@@ -181,8 +186,10 @@ class DaskMixin(NetworkRegressor):
             setattr(local, name, value)
         return local
 
-    def _shown(self, column: ChunkedColumn) -> da.Array:
-        return shown(column, self._lengths)
+    def _shown(self, column: ChunkedColumn | HostArray) -> da.Array:
+        if isinstance(column, ChunkedColumn):
+            return shown(column, self._lengths)
+        return da.from_array(column, chunks=(self._lengths, *column.shape[1:]))
 
     def __sklearn_clone__(self) -> Self:
         # A client is a connection: it is shared, not copied.
