@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables import TableError
-from ..tables.columns import as_dates, as_numbers, date_format
+from ..tables.columns import as_numbers
+from ..tables.dates import moments_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,11 +173,8 @@ def held_out_end(times: pd.Series) -> tuple[NDArray[np.bool_], str]:
     how : str
         The choice in words.
     """
-    there = times.dropna()
-    form = None if there.dtype.kind in "iuf" else date_format(there.astype(str))
-    if there.dtype.kind == "M":
-        form = "ISO8601"
-    moments = as_dates(times, form) if form else as_numbers(times)
+    dates = moments_of(times, str(times.name))
+    moments = as_numbers(times) if dates is None else dates
     known = np.isfinite(moments)
     if not known.any():
         raise TableError(f"{times.name!r} holds no dates and no numbers: leave out --time")

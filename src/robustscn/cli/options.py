@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..sizes import size_from_words
 
-DATA_HELP = "Table to read: CSV, TSV, Parquet, compressed or not; '-' is standard input."
+DATA_HELP = "Table: CSV, TSV, Excel, Parquet, compressed or not; '-' is standard input."
 
 Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[str, typer.Argument(help="Model that 'robustscn fit' wrote.")]
@@ -26,6 +26,24 @@ Separator = Annotated[
 Encoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="Of a text file; else found out."),
+]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", metavar="SIGN", help="Point or comma; else found out.")
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option("--thousands", metavar="SIGN", help="Between thousands; else found out."),
+]
+SkipRows = Annotated[
+    int | None,
+    typer.Option("--skip-rows", metavar="N", min=0, help="Lines above the header; else found out."),
+]
+Na = Annotated[
+    list[str] | None,
+    typer.Option("--na", metavar="TEXT", help="Stands for nothing, such as -999; again for more."),
+]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook; else the first.")
 ]
 
 MaxSize = Annotated[
@@ -73,6 +91,76 @@ def separator_of(given: str | None) -> str | None:
     if len(sign) != 1 or sign in '"\r\n' or not sign.isascii():
         raise typer.BadParameter("must be one character, or tab, space, comma, semicolon, pipe")
     return sign
+
+
+def sign_of(given: str | None, option: str) -> str | None:
+    """Return the sign in numbers that a user means.
+
+    Parameters
+    ----------
+    given : str or None
+        One character, or "point", "comma", "space".
+    option : str
+        For the message.
+
+    Returns
+    -------
+    str or None
+        One character.
+    """
+    if given is None:
+        return None
+    named = {"point": ".", "dot": ".", "comma": ",", "space": " ", "apostrophe": "'"}
+    sign = named.get(given.lower(), given)
+    allowed = (".", ",") if option == "--decimal" else (".", ",", " ", "'")
+    if sign not in allowed:
+        raise typer.BadParameter(f"{option} must be one of {', '.join(map(repr, allowed))}")
+    return sign
+
+
+def reading_of(
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    thousands: str | None,
+    skip_rows: int | None,
+    na: Sequence[str] | None,
+    sheet: str | None,
+    max_size: str | None,
+) -> dict[str, Any]:
+    """Return how a table is to be read, as `read_table` takes it.
+
+    Parameters
+    ----------
+    separator, encoding, decimal, thousands : str or None
+        As the user gave them.
+    skip_rows : int or None
+        Lines above the header.
+    na : sequence of str or None
+        Texts that stand for nothing.
+    sheet, max_size : str or None
+        As the user gave them.
+
+    Returns
+    -------
+    dict
+        Keywords.
+    """
+    signs = {
+        "decimal": sign_of(decimal, "--decimal"),
+        "thousands": sign_of(thousands, "--thousands"),
+    }
+    if signs["decimal"] is not None and signs["decimal"] == signs["thousands"]:
+        raise typer.BadParameter("--decimal and --thousands are the same sign")
+    return {
+        "separator": separator_of(separator),
+        "encoding": encoding,
+        **signs,
+        "skip_rows": skip_rows,
+        "na": tuple(na or ()),
+        "sheet": sheet,
+        "max_size": size_of(max_size),
+    }
 
 
 def named_columns(given: Sequence[str] | None, present: Sequence[str]) -> list[str]:

@@ -90,13 +90,7 @@ def _is_of_a_table(saved: Saved) -> bool:
     )
 
 
-def rows_for(
-    saved: Saved,
-    data: str,
-    separator: str | None,
-    encoding: str | None,
-    max_size: int | None = None,
-) -> pd.DataFrame:
+def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
     """Return a table that has the columns which a model needs.
 
     Parameters
@@ -105,10 +99,8 @@ def rows_for(
         The model.
     data : str
         The table.
-    separator, encoding : str or None
-        How it is written; None finds out.
-    max_size : int or None, default=None
-        Most bytes that it may unpack to.
+    reading : dict
+        How it is written, from `options.reading_of`.
 
     Returns
     -------
@@ -116,14 +108,15 @@ def rows_for(
         All columns; levels of categories as text, as they were learned.
     """
     needed = columns_needed(saved.model)
+    names = [name for kind in needed.values() for name in kind]
+    before = saved.info.get("reading") or {}
+    units = {n: u for n, u in before.get("units", {}).items() if n in names}
     frame = read_table(
         data,
         text=tuple(needed["categories"]),
-        separator=options.separator_of(separator),
-        encoding=encoding,
-        max_size=max_size,
+        like={**before, "units": units},
+        **(reading | {"na": (*reading["na"], *before.get("na", ()))}),
     )
-    names = [name for kind in needed.values() for name in kind]
     require_columns(names, frame.columns, "the table")
     frame.attrs["notes"] += unread_values(saved.model, frame)
     return frame
@@ -135,6 +128,11 @@ def predict(
     out: OutTable = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    skip_rows: options.SkipRows = None,
+    na: options.Na = None,
+    sheet: options.Sheet = None,
     max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -153,9 +151,11 @@ def predict(
     with plain_errors(debug):
         place = output_path(out)
         check_outputs([place], [model, data])
-        limit = options.size_of(max_size)
-        saved = loaded(model, limit)
-        frame = rows_for(saved, data, separator, encoding, limit)
+        reading = options.reading_of(
+            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+        )
+        saved = loaded(model, reading["max_size"])
+        frame = rows_for(saved, data, reading)
         notes(frame.attrs["notes"], quiet or json)
         predicted = _predictions(saved, frame)
         if place is not None:
@@ -191,6 +191,11 @@ def outliers(
     out: OutTable = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    skip_rows: options.SkipRows = None,
+    na: options.Na = None,
+    sheet: options.Sheet = None,
     max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -210,9 +215,11 @@ def outliers(
     with plain_errors(debug):
         place = output_path(out)
         check_outputs([place], [model, data])
-        limit = options.size_of(max_size)
-        saved = loaded(model, limit)
-        frame = rows_for(saved, data, separator, encoding, limit)
+        reading = options.reading_of(
+            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+        )
+        saved = loaded(model, reading["max_size"])
+        frame = rows_for(saved, data, reading)
         notes(frame.attrs["notes"], quiet or json)
         table, n_judged = judged(saved, frame)
         words = f"{len(table):,} of {n_judged:,} rows are suspect"
@@ -284,6 +291,11 @@ def report(
     ] = "report.html",
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    skip_rows: options.SkipRows = None,
+    na: options.Na = None,
+    sheet: options.Sheet = None,
     max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -297,9 +309,11 @@ def report(
     """
     with plain_errors(debug):
         check_outputs([Path(out)], [model, data])
-        limit = options.size_of(max_size)
-        saved = loaded(model, limit)
-        frame = rows_for(saved, data, separator, encoding, limit)
+        reading = options.reading_of(
+            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+        )
+        saved = loaded(model, reading["max_size"])
+        frame = rows_for(saved, data, reading)
         notes(frame.attrs["notes"], quiet or json)
         targets = targets_of(frame, saved.info["targets"], to_learn=False)
         _refuse_other_rows(saved, targets.values)

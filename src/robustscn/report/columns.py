@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.columns import as_dates, date_format
+from ..tables.dates import as_dates, counted_dates, date_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,8 @@ def column_of(series: pd.Series, name: str | None = None) -> Column:
     name = str(series.name) if name is None else name
     # True and false are two levels, not a scale.
     if types.is_numeric_dtype(series.dtype) and not types.is_bool_dtype(series.dtype):
+        if (form := counted_dates(series, name)) is not None:
+            return Column(name, "date", 1000.0 * as_dates(series, form))
         return Column(name, "number", series.to_numpy(dtype=float, na_value=np.nan))
     if (form := date_format(series.dropna())) is not None:
         return Column(name, "date", 1000.0 * as_dates(series, form))

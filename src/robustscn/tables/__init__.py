@@ -2,7 +2,15 @@
 
 from .columns import DateParts, Numbers, Text
 from .faults import TableError, nearest, require_columns
-from .pipeline import Plan, columns_needed, plan_columns, table_pipeline, unread_values
+from .pipeline import (
+    Plan,
+    columns_needed,
+    plan_columns,
+    table_pipeline,
+    unread_values,
+    without_row_names,
+)
+from .quantities import tidied
 from .reading import read_table
 from .targets import Targets, targets_of
 
@@ -20,5 +28,7 @@ __all__ = [
     "require_columns",
     "table_pipeline",
     "targets_of",
+    "tidied",
     "unread_values",
+    "without_row_names",
 ]

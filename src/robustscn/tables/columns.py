@@ -14,19 +14,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .dates import DAY, as_dates, date_format
+
 LARGEST_INPUT = 1e100
 """Numbers beyond this count as missing: their squares would overflow."""
-DAY = 86_400.0
 WEEK = 7 * DAY
+YEAR = 365.2425 * DAY
 _MONDAY = 4 * DAY  # 1970-01-05, the first Monday of the computer's calendar
-_FORMATS = (
-    "ISO8601",
-    *(
-        f"{date}{time}"
-        for date in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%d %b %Y")
-        for time in ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p")
-    ),
-)
 _LOGICAL = {"true": 1.0, "false": 0.0}
 
 
@@ -96,62 +90,6 @@ def _there(column: Any) -> Any:
     import pandas as pd
 
     return pd.Series(column).dropna()
-
-
-def as_dates(values: Any, form: str) -> NDArray[np.float64]:
-    """Return a column of dates as seconds since 1970; what is no date is not a number.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_rows,)
-        Dates, or texts of one form.
-    form : str
-        The form of the texts, as in `pandas.to_datetime`.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Seconds and NaN.
-    """
-    import pandas as pd
-
-    column = pd.Series(values)
-    if column.dtype.kind == "M":
-        dates = pd.to_datetime(column, utc=True)
-    else:
-        dates = pd.to_datetime(_texts(column), format=form, errors="coerce", utc=True)
-    dates = dates.dt.tz_localize(None)
-    seconds = dates.to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6
-    return np.where(dates.isna().to_numpy(), np.nan, seconds)
-
-
-def date_format(values: Any, share: float = 0.95) -> str | None:
-    """Return the form in which a column of texts holds dates.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_rows,)
-        Dates, or texts without missing ones.
-    share : float, default=0.95
-        How many must be dates.
-
-    Returns
-    -------
-    str or None
-        As in `pandas.to_datetime`; day before month where both would do. None if the texts
-        are no dates.
-    """
-    import pandas as pd
-
-    column = pd.Series(values)
-    if column.dtype.kind == "M":
-        return "ISO8601"
-    some = column if len(column) <= 2000 else column.sample(2000, random_state=0)
-    if not (some.astype(str).str.count(r"\d") >= 5).mean() >= share:
-        return None  # no four-digit year beside a day
-    shares = {form: float(np.isfinite(as_dates(some, form)).mean()) for form in _FORMATS}
-    best = max(shares, key=lambda form: shares[form])
-    return best if shares[best] >= share else None
 
 
 class _ColumnwiseMixin(TransformerMixin, BaseEstimator):
@@ -243,19 +181,27 @@ class Text(OneToOneFeatureMixin, _ColumnwiseMixin):
 
 
 class DateParts(_ColumnwiseMixin):
-    """Dates as seconds since the first one, and as a place in the day and in the week.
+    """Dates as seconds since the first one, and as a place in the day, the week and the year.
 
     The place in the day, a sine and a cosine, is given where dates have a time of day; that in
-    the week where they span two weeks or more. Times with a zone are taken to UTC.
+    the week where they span two weeks or more. Times with a zone are taken to UTC. Without
+    seconds the parts are those that come again often enough to say nothing of a single week:
+    the day where dates span a week, the week where they span two months, and the year where
+    they span two of them.
+
+    Parameters
+    ----------
+    elapsed : bool, default=True
+        Whether seconds since the first date are among the parts.
 
     Attributes
     ----------
     formats_ : list of str
-        Form of each column's texts, as in `pandas.to_datetime`.
+        Form of each column's dates, as in `robustscn.tables.dates.as_dates`.
     first_ : ndarray of shape (n_columns,)
         First date of each column, seconds since 1970.
-    daily_, weekly_ : bool ndarrays of shape (n_columns,)
-        Which columns give a place in the day, and in the week.
+    daily_, weekly_, yearly_ : bool ndarrays of shape (n_columns,)
+        Which columns give a place in the day, in the week, and in the year.
 
     Examples
     --------
@@ -268,6 +214,9 @@ class DateParts(_ColumnwiseMixin):
     >>> parts.transform(frame).round(3)[1].tolist()
     [21600.0, 1.0, 0.0]
     """
+
+    def __init__(self, elapsed: bool = True) -> None:
+        self.elapsed = elapsed
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the form and the first date of each column.
@@ -289,9 +238,12 @@ class DateParts(_ColumnwiseMixin):
         self.formats_ = [date_format(_there(column)) or "ISO8601" for column in columns]
         seconds = [as_dates(c, form) for c, form in zip(columns, self.formats_, strict=True)]
         seconds = [s[np.isfinite(s)] if np.isfinite(s).any() else np.zeros(1) for s in seconds]
+        spans = np.array([np.ptp(s) for s in seconds])
+        timed = np.array([bool(np.ptp(s % DAY) > 0) for s in seconds])
         self.first_ = np.array([s.min() for s in seconds])
-        self.daily_ = np.array([bool(np.ptp(s % DAY) > 0) for s in seconds])
-        self.weekly_ = np.array([bool(np.ptp(s) >= 2 * WEEK) for s in seconds])
+        self.daily_ = timed & (self.elapsed | (spans >= WEEK))
+        self.weekly_ = spans >= (2 * WEEK if self.elapsed else 60 * DAY)
+        self.yearly_ = (spans >= 2 * YEAR) & (not self.elapsed)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -310,12 +262,15 @@ class DateParts(_ColumnwiseMixin):
         parts = []
         for j, column in enumerate(self._columns(X)):
             seconds = as_dates(column, self.formats_[j])
-            parts.append(seconds - self.first_[j])
+            if self.elapsed:
+                parts.append(seconds - self.first_[j])
             if self.daily_[j]:
                 parts += _turn(seconds / DAY)
             if self.weekly_[j]:
                 parts += _turn((seconds - _MONDAY) // DAY * DAY / WEEK)
-        return np.column_stack(parts)
+            if self.yearly_[j]:
+                parts += _turn(seconds / YEAR)
+        return np.column_stack(parts) if parts else np.empty((len(X), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the parts.
@@ -335,10 +290,10 @@ class DateParts(_ColumnwiseMixin):
         if given is None:
             given = [f"x{j}" for j in range(self.n_features_in_)]
         names = []
-        for name, daily, weekly in zip(given, self.daily_, self.weekly_, strict=True):
-            names.append(f"{name} seconds")
-            names += [f"{name} day sine", f"{name} day cosine"] * bool(daily)
-            names += [f"{name} week sine", f"{name} week cosine"] * bool(weekly)
+        for name, *comes_again in zip(given, self.daily_, self.weekly_, self.yearly_, strict=True):
+            names += [f"{name} seconds"] * self.elapsed
+            for part, there in zip(("day", "week", "year"), comes_again, strict=True):
+                names += [f"{name} {part} sine", f"{name} {part} cosine"] * bool(there)
         return np.array(names, dtype=object)
 
 

@@ -1,8 +1,9 @@
 """How a text table is written: encoding, separator, decimal sign and header.
 
 The header decides: a separator is one that cuts it into several names, and among those the one
-by which most of the first rows have as many fields as the header. Everything is found from the
-first few dozen lines; whether the rest agrees is found out while reading.
+by which most of the first rows have as many fields as the header. Where the first line is no
+header, `preamble` looks for it further down. Everything is found from the first few dozen lines;
+whether the rest agrees is found out while reading.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 from ..text import shortened
 from .faults import TableError, quoted
+from .preamble import header_after, rows_below_header
 
 MOST_COLUMNS = 10_000
 SEPARATORS = (",", ";", "\t", "|")
@@ -52,6 +54,10 @@ class Dialect:
         Lines up to the end of the header.
     header_bytes : int
         Their length as UTF-8.
+    units : tuple of str
+        What a row of units under the header says of each column; empty where there is none.
+    notes : tuple of str
+        What was assumed.
     """
 
     separator: str
@@ -60,6 +66,8 @@ class Dialect:
     unnamed: tuple[str, ...]
     header_lines: int
     header_bytes: int
+    units: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def as_utf8(data: bytes, encoding: str | None = None) -> tuple[bytes, list[str]]:
@@ -141,7 +149,13 @@ def _refuse_binary(data: bytes) -> None:
     raise TableError(f"line {line:,} holds a NUL byte: the file is damaged, or no text")
 
 
-def dialect_of(text: bytes, separator: str | None = None) -> Dialect:
+def dialect_of(
+    text: bytes,
+    separator: str | None = None,
+    *,
+    skip_rows: int | None = None,
+    decimal: str | None = None,
+) -> Dialect:
     """Find out how a text table is written.
 
     Parameters
@@ -150,30 +164,60 @@ def dialect_of(text: bytes, separator: str | None = None) -> Dialect:
         The table as UTF-8.
     separator : str or None
         What stands between fields; None finds out.
+    skip_rows : int or None
+        Lines above the header; None finds out.
+    decimal : str or None
+        Decimal sign; None finds out.
 
     Returns
     -------
     Dialect
         Separator, decimal sign and header.
     """
-    sample = _first_lines(text)
-    if not any(line.strip() for line in sample):
+    sample = _first_lines(text, skip_rows or 0)
+    if not any(line.strip() for line in sample[skip_rows or 0 :]):
         raise TableError("the file is empty: it needs a header line and rows")
-    start = next(i for i, line in enumerate(sample) if line.strip())
+    first = skip_rows or 0
+    start = next(i for i, line in enumerate(sample) if i >= first and line.strip())
     if re.fullmatch(r"sep=.\s*", sample[start]):  # what Excel writes for itself
         separator, start = separator or sample[start][4], start + 1
-    lines = sample[start:]
-    if not lines:
+    if not sample[start:]:
         raise TableError("the file is empty: it needs a header line and rows")
+    notes = []
+    if skip_rows is None:
+        candidates = SEPARATORS if separator is None else (separator,)
+        if found := header_after(sample[start:], candidates):
+            above, separator = found
+            start += above
+            plural = f"first {start} lines are" if start > 1 else "first line is"
+            notes.append(f"the {plural} no part of the table: the header is line {start + 1}")
+    lines = sample[start:]
     separator = separator or _sniffed(lines)
     header, used = _header(lines, separator)
     names, unnamed = _names(header)
+    units: tuple[str, ...] = ()
+    below = 0
+    if separator != SPACES:
+        records = list(_lenient(lines[used:], separator))
+        units, below, more = rows_below_header(records, start + used + 1)
+        notes += more
+    used += below
     before = sum(len(line.encode()) for line in sample[: start + used])
-    decimal = "," if separator != "," and _comma_decimals(lines[used:], separator) else "."
-    return Dialect(separator, decimal, names, unnamed, start + used, before)
+    if decimal is None:
+        commas = separator != "," and _comma_decimals(lines[used:], separator)
+        decimal = "," if commas else "."
+    return Dialect(separator, decimal, names, unnamed, start + used, before, units, tuple(notes))
 
 
-def _first_lines(text: bytes) -> list[str]:
+def _lenient(lines: list[str], separator: str) -> Iterator[list[str]]:
+    """Yield the fields of the first lines; what is wrong with them is said when they are read."""
+    try:
+        yield from fields_of(lines, separator)
+    except csv.Error:
+        return
+
+
+def _first_lines(text: bytes, skipped: int) -> list[str]:
     """Return the first lines with their ends; the last one may be cut short."""
     head = text[:_SAMPLE_CHARACTERS].decode("utf-8", errors="ignore")
     if not re.search(r"[\r\n]", head) and len(text) > _SAMPLE_CHARACTERS:
@@ -182,7 +226,7 @@ def _first_lines(text: bytes) -> list[str]:
             f"the first line is longer than {_SAMPLE_CHARACTERS:,} characters: "
             "are there line ends in this file?"
         )
-    return list(_lines(head))[:_SAMPLE_LINES]
+    return list(_lines(head))[: skipped + _SAMPLE_LINES]
 
 
 def _lines(text: str) -> Iterator[str]:

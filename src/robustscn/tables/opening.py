@@ -21,6 +21,7 @@ from typing import Any
 
 from ..sizes import GB, TooLargeError, read_at_most, size_in_words
 from .faults import TableError, nearest, quoted
+from .workbook import is_workbook
 
 PARQUET = b"PAR1"
 _NO_TABLES = {
@@ -31,7 +32,6 @@ _NO_TABLES = {
     b"SQLite format 3": "an SQLite database: export the table as CSV",
     b"\x89HDF": "an HDF5 file: export the table as CSV or Parquet",
     b"ARROW1": "an Arrow or Feather file: write it as Parquet",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
     b"7z\xbc\xaf": "a 7z archive: unpack it first",
     b"Rar!": "a RAR archive: unpack it first",
     b"\x7fELF": "a program",
@@ -99,7 +99,7 @@ def opened(source: Any, limit: int) -> bytes:
     Returns
     -------
     bytes
-        Text or Parquet, unpacked.
+        Text, Parquet or a workbook, unpacked.
     """
     try:
         data = _unpacked(_raw(source, limit), limit)
@@ -192,7 +192,7 @@ def _unpacked(data: bytes, limit: int) -> bytes:
         if data.startswith(b"\x28\xb5\x2f\xfd"):
             return _unzstd(data, limit)
         if data.startswith(b"PK\x03\x04") or data.startswith(b"PK\x05\x06"):
-            return _only_member(data, limit)
+            return data if is_workbook(data) else _only_member(data, limit)
     except (TableError, TooLargeError):
         raise
     except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
@@ -217,7 +217,7 @@ def _only_member(data: bytes, limit: int) -> bytes:
             if not info.is_dir() and not info.filename.startswith("__MACOSX")
         ]
         if "[Content_Types].xml" in names or "mimetype" in names:
-            raise TableError("this is a workbook or a document: save the sheet as CSV")
+            raise TableError("this is a document and no table: save the table as CSV")
         if len(names) != 1:
             raise TableError(
                 f"the zip file holds {len(names)} files ({quoted(names, 3)}): pack one table alone"

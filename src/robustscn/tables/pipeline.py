@@ -3,6 +3,7 @@
     numbers     texts among them are missing; filled by the median, with a column that says so
     categories  one column for each level; rare levels together, unknown ones tolerated
     dates       seconds since the first, place in the day and in the week
+    calendar    dates of which only what comes again is used
     left out    columns that are empty, always the same, or different in every row
 
 The plan says in plain words what was assumed, so that a person can object.
@@ -11,19 +12,25 @@ The plan says in plain words what was assumed, so that a person can object.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from ..text import shortened
-from .columns import DateParts, Numbers, Text, as_dates, as_numbers, date_format
+from .calendar import calendar_helps, plain_inputs
+from .columns import DateParts, Numbers, Text, as_numbers
+from .dates import as_dates, counted_dates, date_format, moments_of
 from .faults import TableError, quoted, require_columns
+from .identity import columns_naming_rows
+from .marks import marks_in
+from .quantities import refuse_unread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +38,9 @@ if TYPE_CHECKING:
 NUMBERS_SHARE = 0.8
 """A column of texts of which this share are numbers is a column of numbers."""
 MOST_LEVELS = 30
-_AMBIGUOUS = "%d/%m/%Y"
+_FEW_NUMBERS = 5
+"""So few different numbers among marks for nothing may be levels."""
+_DAY_FIRST, _MONTH_FIRST = ("%d/%m", "%d-%m"), ("%m/%d", "%m-%d")
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class Plan:
         Columns that are not used.
     notes : tuple of str
         What was assumed, one line each.
+    calendar : tuple of str
+        Columns of dates of which only hour, weekday and season are used.
     """
 
     numbers: tuple[str, ...]
@@ -53,11 +64,12 @@ class Plan:
     dates: tuple[str, ...]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
+    calendar: tuple[str, ...] = ()
 
     @property
     def used(self) -> tuple[str, ...]:
         """The columns that are used."""
-        return self.numbers + self.categories + self.dates
+        return self.numbers + self.categories + self.dates + self.calendar
 
 
 def rare_below(n_rows: int) -> int:
@@ -131,6 +143,8 @@ def _kind(values: pd.Series) -> tuple[str, str]:
     if len(there) == len(values) and (there == there.iloc[0]).all():
         return "left out", f"is always {shortened(there.iloc[0])}: left out"
     if pd.api.types.is_numeric_dtype(values.dtype):
+        if form := counted_dates(there, str(values.name)):
+            return "date", f"is read as a date: {form}"
         return _number(there, "are infinite or beyond 1e100")
     if values.dtype.kind == "M":
         return "date", ""
@@ -138,11 +152,21 @@ def _kind(values: pd.Series) -> tuple[str, str]:
     texts = texts[texts != ""]
     if texts.empty:
         return "left out", "is empty: left out"
-    if np.isfinite(as_numbers(texts)).mean() >= NUMBERS_SHARE:
+    if _mostly_numbers(texts):
         return _number(texts, "are no numbers")
-    if form := date_format(texts):
+    if form := date_format(texts) or date_format(texts[~marks_in(texts)]):
         return _date(texts, form)
+    refuse_unread(texts, str(values.name))
     return _category(texts, len(values))
+
+
+def _mostly_numbers(texts: pd.Series) -> bool:
+    numbers = np.isfinite(as_numbers(texts))
+    if numbers.mean() >= NUMBERS_SHARE:
+        return True
+    if texts[numbers].nunique() <= _FEW_NUMBERS:
+        return False
+    return bool(numbers[~marks_in(texts)].mean() >= NUMBERS_SHARE)
 
 
 def _number(there: pd.Series, what: str) -> tuple[str, str]:
@@ -162,10 +186,14 @@ def _examples(values: pd.Series) -> str:
 
 
 def _date(texts: pd.Series, form: str) -> tuple[str, str]:
-    if form.startswith(_AMBIGUOUS):
-        other = form.replace(_AMBIGUOUS, "%m/%d/%Y")
-        if np.isfinite(as_dates(texts, other)).all():
-            return "date", "is read as day/month/year, but month/day/year would fit as well"
+    for day, month in zip(_DAY_FIRST, _MONTH_FIRST, strict=True):
+        other = form.replace(day, month) if day in form else form.replace(month, day)
+        if other != form and np.isfinite(as_dates(texts, other)).all():
+            order = ("day", "month") if day in form else ("month", "day")
+            return "date", (
+                f"is read as {order[0]}/{order[1]}/year, but {order[1]}/{order[0]}/year would fit "
+                "as well"
+            )
     dates = np.isfinite(as_dates(texts, form))
     if not dates.all():
         strange = texts[~dates]
@@ -183,6 +211,56 @@ def _category(texts: pd.Series, n_rows: int) -> tuple[str, str]:
         )
     rare = max(rare, len(counts) - MOST_LEVELS + 1 if len(counts) > MOST_LEVELS else 0)
     return "category", f"has {rare:,} rare levels that are treated as one" if rare > 1 else ""
+
+
+def without_row_names(
+    frame: pd.DataFrame, plan: Plan, targets: NDArray[np.float64], seed: int = 0
+) -> Plan:
+    """Return a plan in which no column tells which row it is.
+
+    Dates stay by their hour, weekday and season where these help to predict.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table, in the order of the file.
+    plan : Plan
+        With all columns.
+    targets : ndarray of shape (n_rows,) or (n_rows, n_targets)
+        What is to be learned.
+    seed : int, default=0
+        Seed of the learner that finds out whether the calendar helps.
+
+    Returns
+    -------
+    Plan
+        The same where no such column is there, or no other would be left.
+    """
+    named = columns_naming_rows(frame, plan.used)
+    if not named:
+        return plan
+    numbers = tuple(name for name in plan.numbers if name not in named)
+    calendar, found = [], plain_inputs(frame, numbers, plan.categories)
+    for name in plan.dates:
+        moments = moments_of(frame[name], name)
+        parts = DateParts(elapsed=False).fit_transform(frame[[name]])
+        if moments is not None and calendar_helps(found, parts, targets, moments, seed):
+            calendar.append(name)
+    reasons = ", ".join(f"{shortened(name)!r} {why}" for name, why in list(named.items())[:4])
+    more = f" and {len(named) - 4} more" if len(named) > 4 else ""
+    kept = f"; of {quoted(calendar)} hour, weekday or season are used" if calendar else ""
+    note = (
+        f"{reasons}{more}: kept from the model, since what tells the week excuses what went wrong "
+        f"in it (--keep-time uses it){kept}"
+    )
+    return replace(
+        plan,
+        numbers=numbers,
+        dates=(),
+        calendar=tuple(calendar),
+        left_out=plan.left_out + tuple(name for name in named if name not in calendar),
+        notes=(*plan.notes, note),
+    )
 
 
 def table_pipeline(
@@ -229,6 +307,11 @@ def table_pipeline(
         ("numbers", Pipeline([("read", Numbers()), ("fill", filled)]), list(plan.numbers)),
         ("categories", Pipeline([("read", Text()), ("levels", levels)]), list(plan.categories)),
         ("dates", Pipeline([("parts", DateParts()), ("fill", filled)]), list(plan.dates)),
+        (
+            "calendar",
+            Pipeline([("parts", DateParts(elapsed=False)), ("fill", filled)]),
+            list(plan.calendar),
+        ),
     ]
     return Pipeline(
         [
@@ -254,7 +337,9 @@ def columns_needed(pipeline: Pipeline) -> dict[str, list[str]]:
     columns = pipeline.named_steps["columns"]
     kinds: dict[str, list[str]] = {"numbers": [], "categories": [], "dates": []}
     for name, _, names in columns.transformers:
-        if name in kinds:
+        if name == "calendar":
+            kinds["dates"] = [*kinds["dates"], *names]
+        elif name in kinds:
             kinds[name] = list(names)
     return kinds
 
@@ -276,13 +361,10 @@ def unread_values(pipeline: Pipeline, frame: pd.DataFrame) -> list[str]:
     """
     kinds = columns_needed(pipeline)
     read = dict.fromkeys(kinds["numbers"], as_numbers)
-    if kinds["dates"]:
-        dates = pipeline.named_steps["columns"].named_transformers_["dates"]
-        formats = dates.named_steps["parts"].formats_
-        read |= {
-            name: partial(as_dates, form=form)
-            for name, form in zip(kinds["dates"], formats, strict=True)
-        }
+    for kind, step, names in pipeline.named_steps["columns"].transformers_:
+        if kind in ("dates", "calendar"):
+            formats = step.named_steps["parts"].formats_
+            read |= {n: partial(as_dates, form=f) for n, f in zip(names, formats, strict=True)}
     notes = []
     for name, numbers in read.items():
         there = frame[name].dropna()

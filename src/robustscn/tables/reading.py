@@ -1,4 +1,4 @@
-"""A table from any usual file: text with any separator, Parquet, compressed, or a pipe.
+"""A table from any usual file: text with any separator, workbook, Parquet, compressed, or a pipe.
 
 Arrow reads the rows, fast and strict: a row with a field too many or too few is an error and not
 padded in silence. Only where Arrow refuses is the text gone through again, to say which line is
@@ -11,12 +11,16 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..text import shortened
 from .dialect import SEPARATORS, SPACES, Dialect, as_utf8, dialect_of
 from .faults import TableError, quoted
+from .marks import without_marks
 from .opening import BYTES_OF_A_VALUE, PARQUET, most_bytes, opened, refuse_large
+from .quantities import refuse_other_units, tidied
+from .workbook import is_workbook, sheet_as_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 23
 _WHOLE = (1 << 31) - 1
 _PARQUET_ROWS = 1 << 16
-_COMMA_NUMBER = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"
 
 
 def read_table(
@@ -33,6 +36,12 @@ def read_table(
     text: tuple[str, ...] = (),
     separator: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    skip_rows: int | None = None,
+    na: tuple[str, ...] = (),
+    sheet: str | None = None,
+    like: Mapping[str, Any] | None = None,
     max_size: int | None = None,
 ) -> pd.DataFrame:
     r"""Read a table.
@@ -40,14 +49,26 @@ def read_table(
     Parameters
     ----------
     source : str, Path, bytes or binary file
-        CSV, TSV or another separator, or Parquet; plain or compressed (gzip, bzip2, xz, zstd,
-        zip with one file); "-" is standard input. What it is, is told by its content.
+        CSV, TSV or another separator, a workbook (.xlsx, .xls, .ods), or Parquet; plain or
+        compressed (gzip, bzip2, xz, zstd, zip with one file); "-" is standard input. What it
+        is, is told by its content.
     text : tuple of str, default=()
         Columns that are kept as text even where all values look like numbers.
     separator : str or None, default=None
         What stands between fields; None finds out.
     encoding : str or None, default=None
         Encoding of a text; None takes the byte order mark, UTF-8 or Windows-1252.
+    decimal, thousands : str or None, default=None
+        Signs in numbers; None finds out.
+    skip_rows : int or None, default=None
+        Lines above the header; None finds out.
+    na : tuple of str, default=()
+        Texts and numbers that stand for nothing, in every column.
+    sheet : str or None, default=None
+        Which sheet of a workbook; None takes the first that is not empty.
+    like : mapping or None, default=None
+        ``attrs["reading"]`` of the table a model was made from: what is ambiguous is read as it
+        was there, and another unit is an error.
     max_size : int or None, default=None
         Most bytes that the table may unpack to, each value counting eight at least; None allows
         4 GB, or half of the machine's memory where that is less.
@@ -56,8 +77,8 @@ def read_table(
     -------
     pandas.DataFrame
         The rows. The index is the line in the file, named "line", or counts the rows from 1,
-        named "row", where lines and rows do not match. ``attrs["notes"]`` lists what was
-        assumed.
+        named "row", where lines and rows do not match; of a sheet, "row" is the sheet's own.
+        ``attrs["notes"]`` lists what was assumed, ``attrs["reading"]`` units and decimal signs.
 
     Raises
     ------
@@ -77,9 +98,17 @@ def read_table(
     limit = max_size or most_bytes()
     data = opened(source, limit)
     if data.startswith(PARQUET):
-        return _from_parquet(data, limit)
-    utf8, notes = as_utf8(data, encoding)
-    dialect = dialect_of(utf8, separator)
+        frame = _from_parquet(data, limit)
+        return _finished(frame, text, decimal, thousands, None, na, like)
+    from_sheet = is_workbook(data)
+    if from_sheet:
+        utf8, notes = sheet_as_csv(data, sheet, limit)
+        separator = ","
+    else:
+        utf8, notes = as_utf8(data, encoding)
+    if thousands == "." and decimal is None:
+        decimal = ","  # else 1.012 would have been read before anyone could look at its point
+    dialect = dialect_of(utf8, separator, skip_rows=skip_rows, decimal=decimal)
     body = _body(utf8, dialect.header_bytes)
     if not body[:1000].strip() and not body.strip():
         raise TableError("the file has a header but no rows")
@@ -89,12 +118,48 @@ def read_table(
     table = _from_text(body, dialect, text)
     _refuse_swallowed_lines(body, table.num_rows, dialect)
     frame, more = _plain(table)
-    if dialect.decimal == ",":
-        _with_points(frame, text)
     frame.index = _lines_or_rows(body, len(frame), dialect.header_lines)
-    frame.attrs["notes"] = notes + more + _unnamed_left_out(frame, dialect.unnamed)
+    if from_sheet:
+        frame.index.name = "row"
+    notes += [*dialect.notes, *more, *_unnamed_left_out(frame, dialect.unnamed)]
+    frame.attrs["notes"] = notes
     if all(re.fullmatch(r"[+-]?[\d.]+", name) for name in dialect.names):
-        frame.attrs["notes"].append("the header is all numbers: does the file lack a header line?")
+        notes.append("the header is all numbers: does the file lack a header line?")
+    frame = _finished(frame, text, decimal, thousands, _shown_decimal(frame, dialect), na, like)
+    units = {n: u for n, u in zip(dialect.names, dialect.units, strict=False) if u}
+    frame.attrs["reading"]["units"] = units | frame.attrs["reading"]["units"]
+    refuse_other_units(frame.attrs["reading"]["units"], like)
+    return frame
+
+
+def _shown_decimal(frame: pd.DataFrame, dialect: Dialect) -> str | None:
+    """Return the decimal sign of the file where numbers have shown it, else None."""
+    if dialect.decimal == ",":
+        return ","
+    for name in frame.columns:
+        values = frame[name]
+        if values.dtype.kind == "f" and bool((values.dropna() % 1 != 0).any()):
+            return dialect.decimal
+    return None
+
+
+def _finished(
+    frame: pd.DataFrame,
+    text: tuple[str, ...],
+    decimal: str | None,
+    thousands: str | None,
+    hint: str | None,
+    na: tuple[str, ...],
+    like: Mapping[str, Any] | None,
+) -> pd.DataFrame:
+    """Return the table with its numbers read, and what was assumed kept beside it."""
+    notes = frame.attrs["notes"]
+    frame = without_marks(frame, na)
+    frame, more, reading = tidied(
+        frame, text=text, decimal=decimal, thousands=thousands, hint=hint, like=like
+    )
+    frame.attrs["notes"] = [*notes, *more]
+    frame.attrs["reading"] = {**reading, "na": list(na)}
     return frame
 
 
@@ -199,10 +264,16 @@ def _n_lines(body: bytes) -> int:
 
 
 def _lines_or_rows(body: bytes, n_rows: int, header_lines: int) -> pd.Index:
+    import numpy as np
     import pandas as pd
 
     if n_rows == _n_lines(body):
         return pd.RangeIndex(header_lines + 1, header_lines + 1 + n_rows, name="line")
+    if b'"' not in body:  # blank lines hold no rows
+        lines = body.split(b"\n") if b"\n" in body else body.split(b"\r")
+        filled = np.flatnonzero([line not in (b"", b"\r") for line in lines])
+        if len(filled) == n_rows:
+            return pd.Index(header_lines + 1 + filled, name="line")
     return pd.RangeIndex(1, n_rows + 1, name="row")
 
 
@@ -271,18 +342,6 @@ def _plain(table: Any) -> tuple[pd.DataFrame, list[str]]:
     if left_out:
         return frame, [f"lists and raw bytes are not read: {quoted(left_out)}"]
     return frame, []
-
-
-def _with_points(frame: pd.DataFrame, text: tuple[str, ...]) -> None:
-    """Write decimal commas as points where a column stayed text because of a few other texts."""
-    import pandas as pd
-
-    for name in frame.columns:
-        if name in text or not pd.api.types.is_string_dtype(frame[name].dtype):
-            continue
-        numbers = frame[name].str.match(_COMMA_NUMBER).fillna(False).astype(bool)
-        if numbers.any():
-            frame.loc[numbers, name] = frame.loc[numbers, name].str.replace(",", ".", regex=False)
 
 
 def _unnamed_left_out(frame: pd.DataFrame, unnamed: tuple[str, ...]) -> list[str]:

@@ -15,17 +15,12 @@ from numpy.typing import NDArray
 
 from ..text import shortened
 from .faults import TableError, require_columns
+from .marks import marks_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_ROWS = 10
-MISSING_MARKS = frozenset(
-    {"", "-", "--", "---", ".", "..", "?", "n/a", "na", "n.a.", "nan", "null", "none", "nil"}
-    | {"missing", "error", "err", "fault", "bad", "bad input", "offline", "invalid", "unknown"}
-    | {"void", "no data", "no value", "not available"}
-    | {"#n/a", "#na", "#value!", "#div/0!", "#ref!", "#num!", "#name?", "#null!"}
-)
 
 
 @dataclass(frozen=True)
@@ -106,7 +101,8 @@ def _parsed(column: pd.Series, name: str) -> NDArray[np.float64]:
 
     texts = column.astype(object).where(column.notna(), "").map(str).str.strip()
     numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
-    words = np.isnan(numbers) & ~texts.str.lower().isin(MISSING_MARKS).to_numpy()
+    words = np.isnan(numbers)
+    words[words] = ~marks_in(texts[words])
     if not words.any():
         return numbers
     strange = texts[words]
