@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+import reference
 from robustscn import (
     ImprovedRVFLRegressor,
     PRNNRWRegressor,
@@ -10,6 +12,9 @@ from robustscn import (
     RSCKDERegressor,
     SCNRegressor,
 )
+from robustscn.core.mixture import wrong_rows
+from robustscn.core.rows import LocalRows
+from robustscn.weighting import Mixture
 
 ROBUST = {
     "ours": RobustSCNRegressor(n_networks=4, max_nodes=20, n_rounds=5, random_state=0),
@@ -33,9 +38,69 @@ def test_residuals_are_targets_minus_expectations(model):
     np.testing.assert_allclose(model.residuals_, y - model.expected_)
     assert model.residuals_.shape == y.shape
     assert model.residual_scale_.shape == (1,)
-    np.testing.assert_array_equal(
-        model.outliers_, np.abs(model.residuals_) > 3 * model.residual_scale_
-    )
+
+
+@pytest.mark.parametrize("name", ["rsc-kde", "improved", "prnnrw"])
+def test_methods_of_the_paper_suspect_rows_beyond_three_robust_standard_deviations(name):
+    X, y = sine()
+    y += 0.1 * np.random.default_rng(0).normal(size=len(y))
+    model = ROBUST[name].fit(X, y)
+    scale = reference.trimmed_scale(model.residuals_, np.ones(len(y)))
+    np.testing.assert_allclose(model.residual_scale_, [scale], rtol=1e-6)
+    np.testing.assert_array_equal(model.outliers_, np.abs(model.residuals_) > 3 * scale)
+    assert model.outliers_[[5, 50, 90]].all()
+
+
+class Watched(RobustSCNRegressor):
+    """The flagship, with the round that it kept at hand."""
+
+    def _keep_weights(self, training, last):
+        self.kept, self.unit = last, training.scale
+        super()._keep_weights(training, last)
+
+
+def thinning(n_rows=120):
+    """Rows of a sine that get fewer to the right, where networks disagree; some are wrong."""
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.uniform(0, 1, n_rows - 20), rng.uniform(1, 3, 20)])[:, None]
+    y = 100 * np.sin(6 * X[:, 0]) + 5 * rng.normal(size=n_rows)
+    wrong = np.arange(n_rows) % 9 == 0
+    y[wrong] += rng.choice([-1, 1], wrong.sum()) * rng.uniform(30, 200, wrong.sum())
+    return X, y
+
+
+@pytest.mark.parametrize("looked_at", [4096, 64], ids=["all rows", "some rows, then all"])
+@pytest.mark.parametrize("weighting", ["geman-mcclure", "tukey", "auto"])
+def test_ours_weighs_and_suspects_rows_by_one_scale(weighting, looked_at, monkeypatch):
+    monkeypatch.setattr("robustscn.estimators.flagship.LOOKED_ROWS", looked_at)
+    X, y = thinning()
+    model = Watched(
+        n_networks=4, max_nodes=20, n_rounds=5, weighting=weighting, random_state=0, n_jobs=1
+    ).fit(X, y)
+    ones, e, kept = np.ones(len(y)), model.residuals_, model.kept
+    floor = (kept.widest * kept.plan.floor * model.unit)[0]
+    scale = max(reference.trimmed_scale(e, ones), floor)
+    np.testing.assert_allclose(model.residual_scale_, [scale], rtol=1e-6)
+    doubt = model.unit * kept.doubt[:, 0]
+    z = np.abs(e) / np.sqrt(scale**2 + doubt**2)
+    # What the documentation of `outliers_` says, to the row.
+    np.testing.assert_array_equal(model.outliers_, z > 3)
+    assert model.outliers_.sum() > 5
+    assert np.any(doubt > 0.5 * scale), "doubt would not show"
+    # The weights are those of the same standardised residuals.
+    held_up = reference.trimmed_scale(z, ones) < 0.5  # where a fixed curve judges
+    if isinstance(kept.plan.weighting, Mixture) and not held_up:
+        share, width = wrong_rows(LocalRows(len(y)), z, ones)
+        right = (1 - share) * 2 * stats.t.pdf(z, 4)
+        wrong = share * 2 * stats.cauchy.pdf(z, scale=width)
+        literal = (right / (right + wrong)) ** 2
+    elif weighting == "tukey":
+        literal = np.clip(1 - (z / 4.685) ** 2, 0, None) ** 2
+    else:
+        literal = (1 + (z / 3) ** 2) ** -2
+        weight = model.inlier_weight_ * literal.max()
+        np.testing.assert_array_equal(model.outliers_, weight < 0.25)
+    np.testing.assert_allclose(model.inlier_weight_, literal / literal.max(), rtol=1e-4, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["rsc-kde", "improved", "prnnrw"])
