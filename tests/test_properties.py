@@ -232,15 +232,17 @@ def test_the_residuals_that_are_reported_are_those_of_the_predictions(model, reg
 
 @pytest.mark.parametrize("weighting", ["geman-mcclure", "tukey", "cauchy", "welsch", "student-t"])
 @given(regressions())
-def test_a_flagged_row_is_believed_less_than_any_that_is_not(weighting, regression):
-    # Both follow from the same distance where weights fall with it throughout: one scale.
+def test_a_flagged_row_is_more_probably_wrong_than_any_that_is_not(weighting, regression):
     X, y, _ = regression
     model = RobustSCNRegressor(
         n_networks=2, max_nodes=6, n_rounds=3, weighting=weighting, n_jobs=1, **SMALL
     ).fit(X, y)
     assume(model.outliers_.any())
-    weight = model.inlier_weight_
-    assert weight[model.outliers_].max() < weight[~model.outliers_].min()
+    probability, flagged = model.outlier_probability_, model.outliers_
+    assert np.all((probability >= 0) & (probability <= 1))
+    assert probability[flagged].min() > probability[~flagged].max()
+    # Of those flagged no more than a tenth is expected to be right; one row more would be.
+    assert np.mean(1 - probability[flagged]) <= 0.1 + 1e-9
 
 
 def core(X, y, weight, block_bytes):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import reference
 from robustscn import (
@@ -12,7 +11,8 @@ from robustscn import (
     RSCKDERegressor,
     SCNRegressor,
 )
-from robustscn.core.mixture import wrong_rows
+from robustscn.core.certainty import certainty_of
+from robustscn.core.mixture import kinds_of
 from robustscn.core.rows import LocalRows
 from robustscn.weighting import Mixture
 
@@ -69,38 +69,48 @@ def thinning(n_rows=120):
     return X, y
 
 
+def literal_z(e, doubt, relative, floor):
+    """Standardised residuals and the scale, written out."""
+    ones = np.ones(len(e))
+    scale = max(reference.trimmed_scale(e / relative, ones), floor)
+    local = np.maximum(scale * relative, floor)
+    z = e / np.sqrt(local**2 + doubt**2)
+    left = max(reference.trimmed_scale(z, ones), floor / scale)
+    return z / left, scale * left
+
+
 @pytest.mark.parametrize("looked_at", [4096, 64], ids=["all rows", "some rows, then all"])
 @pytest.mark.parametrize("weighting", ["geman-mcclure", "tukey", "auto"])
-def test_ours_weighs_and_suspects_rows_by_one_scale(weighting, looked_at, monkeypatch):
+def test_ours_weighs_and_suspects_rows_by_the_same_residuals(weighting, looked_at, monkeypatch):
     monkeypatch.setattr("robustscn.estimators.flagship.LOOKED_ROWS", looked_at)
     X, y = thinning()
     model = Watched(
         n_networks=4, max_nodes=20, n_rounds=5, weighting=weighting, random_state=0, n_jobs=1
     ).fit(X, y)
-    ones, e, kept = np.ones(len(y)), model.residuals_, model.kept
+    rows, ones, kept = LocalRows(len(y)), np.ones(len(y)), model.kept
     floor = (kept.widest * kept.plan.floor * model.unit)[0]
-    scale = max(reference.trimmed_scale(e, ones), floor)
-    np.testing.assert_allclose(model.residual_scale_, [scale], rtol=1e-6)
-    doubt = model.unit * kept.doubt[:, 0]
-    z = np.abs(e) / np.sqrt(scale**2 + doubt**2)
-    # What the documentation of `outliers_` says, to the row.
-    np.testing.assert_array_equal(model.outliers_, z > 3)
-    assert model.outliers_.sum() > 5
-    assert np.any(doubt > 0.5 * scale), "doubt would not show"
-    # The weights are those of the same standardised residuals.
-    held_up = reference.trimmed_scale(z, ones) < 0.5  # where a fixed curve judges
+    doubt, relative = model.unit * kept.doubt[:, 0], kept.noise.relative[:, 0]
+    # Rounds of the first look are weighed by one scale for all; noise is asked of one that is kept.
+    early = kept.plan.widened is None and looked_at > len(y)
+    z, _ = literal_z(model.residuals_, doubt, np.ones(len(y)) if early else relative, floor)
+    distance = np.abs(z)
+    held_up = reference.trimmed_scale(z, ones) < 0.9  # where a fixed curve judges
     if isinstance(kept.plan.weighting, Mixture) and not held_up:
-        share, width = wrong_rows(LocalRows(len(y)), z, ones)
-        right = (1 - share) * 2 * stats.t.pdf(z, 4)
-        wrong = share * 2 * stats.cauchy.pdf(z, scale=width)
-        literal = (right / (right + wrong)) ** 2
+        literal = kinds_of(rows, distance, ones).inlier_weight(distance)
     elif weighting == "tukey":
         literal = np.clip(1 - (z / 4.685) ** 2, 0, None) ** 2
     else:
         literal = (1 + (z / 3) ** 2) ** -2
-        weight = model.inlier_weight_ * literal.max()
-        np.testing.assert_array_equal(model.outliers_, weight < 0.25)
     np.testing.assert_allclose(model.inlier_weight_, literal / literal.max(), rtol=1e-4, atol=1e-9)
+    # Flags are those of the same residuals under a scale that nothing holds up.
+    z, scale = literal_z(model.residuals_, doubt, relative, 0.0)
+    np.testing.assert_allclose(model.residual_scale_, [scale], rtol=1e-6)
+    sure, probability = certainty_of(rows, z[:, None], ones, 0.1)
+    np.testing.assert_allclose(model.outlier_probability_, probability, rtol=1e-3)
+    np.testing.assert_array_equal(model.outliers_, probability > sure.cut)
+    assert model.outliers_.sum() > 5
+    assert model.estimated_outlier_share_ == pytest.approx(np.mean(probability), rel=1e-3)
+    assert np.any(doubt > 0.5 * scale), "doubt would not show"
 
 
 @pytest.mark.parametrize("name", ["rsc-kde", "improved", "prnnrw"])

@@ -23,8 +23,9 @@ def sure(z, rate=0.1, weight=None):
     return certainty_of(LocalRows(len(z)), z, weight, rate)
 
 
-def flagged(z, found):
-    return found.distance(LocalRows(len(z)), z) > found.cut
+def flagged(z, rate=0.1):
+    found, probability = sure(z, rate)
+    return probability > found.cut
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.4])
@@ -35,7 +36,7 @@ def test_of_the_flagged_rows_few_are_right(share, skewed):
         rng = np.random.default_rng(seed)
         noise = rng.exponential(size=N) - np.log(2) if skewed else rng.normal(size=N)
         z = standardised(noise, rng.uniform(-20, 20, size=round(share * N)))
-        rows, wrong = flagged(z, sure(z)), np.arange(N) < share * N
+        rows, wrong = flagged(z), np.arange(N) < share * N
         rates.append(np.mean(~wrong[rows]))
         powers.append(np.mean(rows[wrong]))
     assert np.mean(rates) < 0.15
@@ -48,25 +49,36 @@ def test_nearly_no_row_is_flagged_where_none_is_wrong(noise):
     for seed in range(9):
         e = getattr(np.random.default_rng(seed), noise)(size=1000)
         z = standardised(e - np.median(e))
-        counts.append(flagged(z, sure(z)).sum())
+        counts.append(flagged(z).sum())
     assert np.median(counts) <= 1
 
 
-def test_the_cut_is_the_smallest_distance_at_which_the_expected_rate_holds():
+def test_as_many_rows_are_flagged_as_the_expected_rate_allows():
     rng = np.random.default_rng(3)
     z = standardised(rng.normal(size=N), rng.uniform(-20, 20, size=400))
-    found = sure(z, rate=0.05)
-    distance = np.sort(found.distance(LocalRows(N), z))
-    right = 1 - found.kinds.probability_wrong(distance)
-    rates = np.cumsum(right[::-1])[::-1] / np.arange(N, 0, -1)
-    allowed = distance[np.argmax(rates <= 0.05)]
-    assert found.cut == pytest.approx(allowed, rel=0.03)
+    found, probability = sure(z, rate=0.05)
+    right = np.sort(1 - probability)
+    allowed = np.sum(np.cumsum(right) / np.arange(1, N + 1) <= 0.05)
+    assert abs(np.sum(probability > found.cut) - allowed) <= 2
+    assert found.share == pytest.approx(np.mean(probability), rel=1e-9)
+
+
+def test_a_row_is_wrong_if_any_of_its_outputs_is():
+    rng = np.random.default_rng(8)
+    z = rng.normal(size=(N, 5))
+    z[:60, 3] += 10.0
+    found, probability = sure(z)
+    alone = [sure(z[:, [q]])[1] for q in range(5)]
+    np.testing.assert_allclose(probability, 1 - np.prod(1 - np.array(alone), axis=0), atol=1e-9)
+    rows = probability > found.cut
+    assert rows[:60].all()
+    assert rows[60:].mean() < 0.01
 
 
 def test_a_lower_rate_flags_fewer_rows():
     rng = np.random.default_rng(4)
     z = standardised(rng.normal(size=N), rng.uniform(-12, 12, size=500))
-    counts = [flagged(z, sure(z, rate)).sum() for rate in (0.01, 0.1, 0.4)]
+    counts = [flagged(z, rate).sum() for rate in (0.01, 0.1, 0.4)]
     assert counts == sorted(counts)
     assert counts[0] < counts[2]
 
@@ -75,8 +87,8 @@ def test_quantiles_are_those_of_rows_counted_by_their_probability_to_be_right():
     rng = np.random.default_rng(5)
     z = standardised(rng.normal(size=N), rng.uniform(0, 30, size=500))
     weight = rng.integers(0, 3, size=N).astype(float)
-    found = sure(z, weight=weight)
-    right = weight * (1 - found.kinds.probability_wrong(found.distance(LocalRows(N), z)))
+    found, probability = sure(z, weight=weight)
+    right = weight * (1 - probability)
     order = np.argsort(z[:, 0])
     reached = np.cumsum(right[order]) / right.sum()
     for share in (0.05, 0.5, 0.95):
@@ -88,9 +100,9 @@ def test_quantiles_are_those_of_rows_counted_by_their_probability_to_be_right():
 def test_a_row_is_far_if_it_is_far_for_its_side():
     rng = np.random.default_rng(6)
     z = standardised(np.where(rng.random(N) < 0.5, 1, -3) * np.abs(rng.normal(size=N)))
-    found = sure(z)
+    found, _ = sure(z)
     assert found.below[0] / found.above[0] == pytest.approx(3.0, rel=0.15)
-    even = sure(standardised(rng.normal(size=N)))
+    even, _ = sure(standardised(rng.normal(size=N)))
     np.testing.assert_array_equal([even.below, even.above], np.ones((2, 1)))
 
 
@@ -98,6 +110,7 @@ def test_a_weight_of_two_is_a_row_twice():
     rng = np.random.default_rng(7)
     z = standardised(rng.normal(size=N), rng.uniform(-20, 20, size=300))
     counts = rng.integers(0, 3, size=N)
-    weighted, repeated = sure(z, weight=counts.astype(float)), sure(np.repeat(z, counts, axis=0))
+    weighted, _ = sure(z, weight=counts.astype(float))
+    repeated, _ = sure(np.repeat(z, counts, axis=0))
     assert weighted.cut == repeated.cut
     np.testing.assert_allclose(weighted.quantiles, repeated.quantiles, atol=1e-9)

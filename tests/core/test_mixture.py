@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from robustscn.core.mixture import DEGREES, Kinds, kinds_of, squared_probability
+from robustscn.core.mixture import DEGREES, Kinds, believed, kinds_of
 from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import Mixture
 
@@ -20,7 +20,7 @@ def dirty(share, *, n=4000, reach=30.0, seed=0):
 
 def weights(e):
     """Weights of residuals that are standardised, as nearly as the normal ones among them are."""
-    return squared_probability(LocalRows(len(e)), e, np.ones(len(e)))
+    return believed(LocalRows(len(e)), e, np.ones(len(e)))
 
 
 def kinds(e):

@@ -21,8 +21,7 @@ def literal_slope(t, f, w):
     t, f = t - mean[0], f - mean[1]
     slope = np.sum(w * t * f) / np.sum(w * f * f)
     rest = np.sum(w * t * t) - slope * np.sum(w * t * f)
-    count = w.sum() ** 2 / np.sum(w * w)
-    certain = slope**2 * np.sum(w * f * f) * count / rest
+    certain = slope**2 * np.sum(w * f * f) * w.sum() / rest
     return min(max(slope, 0), 1) * max(0, 1 - ERRORS**2 / certain), mean[1]
 
 

@@ -1,10 +1,11 @@
 """How sure: which rows are flagged at a stated rate of error, and how far predictions may be off.
 
-Both follow from standardised residuals, taken for a mixture of right and wrong rows (`mixture`).
+Both follow from standardised residuals, taken for a mixture of right and wrong rows (`mixture`),
+each output's for itself.
 
-- A row's probability to be wrong. Flagged are the rows beyond the smallest distance at which, of
-  all rows beyond it, no more than the allowed share is expected to be right: the false discovery
-  rate.
+- A row's probability to be wrong, in any output. Flagged are the most probable ones, as many as
+  there may be so that no more than the allowed share of them is expected to be right: the false
+  discovery rate.
 - The distribution of the residuals of right rows: each row counted by its probability to be right.
   Trimmed by their own residuals, rows would look closer together than they are.
 
@@ -18,12 +19,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, HostArray, histogram, like, namespace
-from .mixture import BINS, CENTRES, UNIT, Kinds, bin_of, kinds_in
-from .rows import Column, Rows, Totals
-from .scale import distances, trimmed_scales
+from .mixture import BINS, UNIT, Kinds, bin_of, kinds_in
+from .rows import Column, Rows, Totals, quantile
+from .scale import NORMAL_MAD
+
+ODDS = 4096
+"""Bins for the odds that a row is wrong, even in their logarithm."""
+
+LONGEST_ODDS = 40.0
+"""Logarithm of odds beyond which one is as good as another."""
 
 SIDES_DIFFER = 3.0
 """Standard errors by which the scales of the two sides must differ to be two."""
+
+TRIMMED = 4
+"""How often the scale of a side is taken anew without rows beyond three of it."""
 
 QUANTILES = (np.arange(2000) + 0.5) / 2000
 """Shares at which the distribution of right rows is kept."""
@@ -35,33 +45,29 @@ class Certainty:
 
     Parameters
     ----------
-    kinds : Kinds
-        What right and wrong rows look like.
-    cut : float
-        Distance beyond which rows are flagged.
+    kinds : tuple of Kinds
+        What right and wrong rows look like in each output.
     below, above : array of shape (n_outputs,)
         Robust standard deviation of standardised residuals on each side.
+    share : float
+        Share of wrong rows.
+    cut : float
+        Probability to be wrong beyond which rows are flagged.
     quantiles : array of shape (2000, n_outputs)
         Standardised residuals of right rows, from the smallest to the largest.
     """
 
-    kinds: Kinds
-    cut: float
+    kinds: tuple[Kinds, ...]
     below: HostArray
     above: HostArray
+    share: float
+    cut: float
     quantiles: HostArray
 
-    def distance(self, rows: Rows, standardised: Column) -> Column:
-        """Return how far rows are for their side, in robust standard deviations."""
-        sided = rows.map(lambda z: _sided(z, self.below, self.above), standardised)
-        return distances(rows, sided)
 
-    def probability(self, rows: Rows, distance: Column) -> Column:
-        """Return how probable it is that rows at these distances are wrong."""
-        return rows.map(self.kinds.probability_wrong, distance)
-
-
-def certainty_of(rows: Rows, standardised: Column, sample_weight: Column, rate: float) -> Certainty:
+def certainty_of(
+    rows: Rows, standardised: Column, sample_weight: Column, rate: float
+) -> tuple[Certainty, Column]:
     """Return what standardised residuals say about right and wrong rows.
 
     Parameters
@@ -77,70 +83,102 @@ def certainty_of(rows: Rows, standardised: Column, sample_weight: Column, rate: 
 
     Returns
     -------
-    Certainty
-        By expectation maximisation on a histogram.
+    Certainty, column of shape (n_rows,)
+        And each row's probability to be wrong.
     """
+    n_outputs = standardised.shape[1]
     below, above = _sides(rows, standardised, sample_weight)
-    sided = rows.map(lambda z: _sided(z, below, above), standardised)
-    distance = distances(rows, sided)
-    (mass,) = rows.reduce(lambda d, w: (histogram(bin_of(d), w, BINS),), distance, sample_weight)
-    kinds = kinds_in(mass / mass.sum())
-    cut = _cut(mass, kinds.probability_wrong(CENTRES), rate)
+    far = rows.map(lambda z: namespace(z).abs(_sided(z, below, above)), standardised)
+
+    def counts(d: Array, w: Array) -> Totals:
+        columns = [histogram(bin_of(d[:, q]), w, BINS) for q in range(n_outputs)]
+        return (np.stack(columns),)
+
+    (mass,) = rows.reduce(counts, far, sample_weight)
+    kinds = tuple(kinds_in(each / each.sum()) for each in mass)
+
+    def right(d: Array) -> Array:
+        columns = [1.0 - kind.probability_wrong(d[:, q]) for q, kind in enumerate(kinds)]
+        return namespace(d).stack(columns, axis=1)
+
+    def wrong(d: Array) -> Array:
+        product = right(d)[:, 0]
+        for q in range(1, n_outputs):
+            product = product * right(d)[:, q]
+        return 1.0 - product
+
+    probability = rows.map(wrong, far)
+    share, cut = _share_and_cut(rows, probability, sample_weight, rate)
 
     def masses(z: Array, d: Array, w: Array) -> Totals:
-        xp = namespace(z)
-        right = w * (1.0 - kinds.probability_wrong(d))
+        xp, counted = namespace(z), right(d) * w[:, None]
         columns = []
-        for q in range(z.shape[1]):
+        for q in range(n_outputs):
             place = bin_of(xp.abs(z[:, q])) + BINS * xp.astype(z[:, q] >= 0, xp.int64)
-            columns.append(histogram(place, right, 2 * BINS))
+            columns.append(histogram(place, counted[:, q], 2 * BINS))
         return (np.stack(columns, axis=1),)
 
-    (mass,) = rows.reduce(masses, standardised, distance, sample_weight)
+    (mass,) = rows.reduce(masses, standardised, far, sample_weight)
     edges = np.expm1(UNIT * np.arange(BINS + 1))
     ends = np.concatenate([-edges[:0:-1], edges])
     quantiles = [
         np.interp(QUANTILES, np.concatenate([[0.0], np.cumsum(m) / m.sum()]), ends)
         for m in np.concatenate([mass[BINS - 1 :: -1], mass[BINS:]]).T
     ]
-    return Certainty(kinds, cut, below, above, np.stack(quantiles, axis=1))
+    found = Certainty(kinds, below, above, share, cut, np.stack(quantiles, axis=1))
+    return found, probability
 
 
-def _cut(mass: HostArray, wrong: HostArray, rate: float) -> float:
-    """Return the smallest distance beyond which few enough rows are expected to be right."""
-    beyond = np.cumsum(mass[::-1])[::-1]
-    right = np.cumsum((mass * (1.0 - wrong))[::-1])[::-1]
-    few = (right <= rate * beyond) & (beyond > 0)
-    first = int(np.argmax(few)) if np.any(few) else BINS
-    return float(np.expm1(UNIT * first))
+def _share_and_cut(
+    rows: Rows, probability: Column, sample_weight: Column, rate: float
+) -> tuple[float, float]:
+    """Return the share of wrong rows, and the smallest probability at which the rate holds."""
+
+    def sums(p: Array, w: Array) -> Totals:
+        xp = namespace(p)
+        odds = xp.log(xp.clip(p, 1e-17, None)) - xp.log(xp.clip(1.0 - p, 1e-17, None))
+        place = (xp.clip(odds / LONGEST_ODDS, -1.0, 1.0) + 1.0) * (0.5 * (ODDS - 1))
+        place = xp.astype(xp.floor(place), xp.int64)
+        return histogram(place, w, ODDS), histogram(place, w * (1.0 - p), ODDS)
+
+    mass, right = rows.reduce(sums, probability, sample_weight)
+    beyond, right_beyond = np.cumsum(mass[::-1])[::-1], np.cumsum(right[::-1])[::-1]
+    share = float(1.0 - right_beyond[0] / beyond[0])
+    few = (right_beyond <= rate * beyond) & (beyond > 0)
+    if not np.any(few):
+        return share, 1.0
+    odds = LONGEST_ODDS * (2.0 * np.argmax(few) / (ODDS - 1) - 1.0)
+    return share, float(1.0 / (1.0 + np.exp(-odds)))
 
 
 def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[HostArray, HostArray]:
     """Return the robust standard deviations of residuals below and above zero.
 
-    Both are one where they do not clearly differ, or where a side has hardly a row.
+    Of rows within three of their own side's. Both are one where they do not clearly differ.
     """
-    sides = []
-    for sign in (-1.0, 1.0):
-        columns = []
+    scales, counts = np.ones((2, standardised.shape[1])), np.zeros((2, standardised.shape[1]))
+    for side, sign in enumerate((-1.0, 1.0)):
         for q in range(standardised.shape[1]):
-            one = rows.map(lambda z, q=q: z[:, q : q + 1], standardised)
-            own = rows.map(
-                lambda z, w, s=sign: w * namespace(w).astype(s * z[:, 0] > 0, w.dtype),
-                one,
-                sample_weight,
-            )
-            (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), own)
-            scale = trimmed_scales(rows, one, own)[0] if count > 0 else 1.0
-            columns.append((scale, float(count)))
-        sides.append(columns)
-    below, above = (np.array([scale for scale, _ in side]) for side in sides)
-    counts = np.array([[count for _, count in side] for side in sides])
+            size = rows.map(lambda z, q=q, s=sign: s * z[:, q], standardised)
+            limit = np.inf
+            for _ in range(TRIMMED):
+                own = rows.map(lambda z, w, limit=limit: _within(z, w, limit), size, sample_weight)
+                (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), own)
+                if not count > 0:
+                    break
+                scales[side, q] = NORMAL_MAD * quantile(rows, size, own, 0.5)
+                counts[side, q] = count
+                limit = 3.0 * scales[side, q]
     # The relative error of a median absolute deviation is about 1.17 / sqrt(rows).
     error = 1.17 * np.sqrt(np.sum(1.0 / np.maximum(counts, 1.0), axis=0))
-    differ = np.abs(np.log(above / below)) > SIDES_DIFFER * error
-    ones = np.ones_like(below)
-    return np.where(differ, below, ones), np.where(differ, above, ones)
+    differ = np.abs(np.log(scales[1] / scales[0])) > SIDES_DIFFER * error
+    below, above = np.where(differ, scales, 1.0)
+    return below, above
+
+
+def _within(size: Array, weight: Array, limit: float) -> Array:
+    xp = namespace(size)
+    return xp.where((size > 0) & (size <= limit), weight, xp.zeros_like(weight))
 
 
 def _sided(standardised: Array, below: HostArray, above: HostArray) -> Array:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, HostArray, middle, namespace
-from .folds import FOLDS, Parts, mean_left_out
+from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
 from .growth import Recipe, Watcher, grow, watched
 from .judging import Opinion, Plan, centred
 from .least_squares import Tuned, Twins, ridge_by_leave_one_out
@@ -181,8 +181,11 @@ class Committee:
         Returns
         -------
         column of shape (n_rows, n_outputs), tuple of Network
-            Forecasts for rows that were not seen, and what makes them.
+            Forecasts for rows that were not seen, and what makes them. Where rows are few, all
+            are zero: nothing can be foreseen.
         """
+        if self.parts.n_different < FEW_ROWS:
+            return self.problem.rows.map(lambda t: 0.0 * t, sizes), ()
         return self._asked(sizes, weight, number)
 
     def _asked(

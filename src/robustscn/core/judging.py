@@ -55,9 +55,9 @@ LOOKS_AGAIN = 7
 SETTLED = 2
 """Its rounds after which rows are weighed by how probable it is that they are right."""
 
-NOISE_ASKED = (SETTLED, LOOKS_AGAIN - 3, LOOKS_AGAIN - 1)
-"""Its rounds in which members are asked how noise depends on the inputs: first when the scale is
-narrow enough for that to show, and last for the judgement that is kept."""
+NOISE_ASKED = (0, 3, LOOKS_AGAIN - 1)
+"""Its rounds in which members are asked how noise depends on the inputs: any may be the one that
+is kept, and what is asked again is asked of better networks."""
 
 NARROWING = 0.4
 """Share of the widened doubt that is left after each of its rounds."""
@@ -381,6 +381,36 @@ def judge(
         last = Round(plan, opinion, judged, doubt, believed, widest, noise)
         yield last
         believed = judged.inlier_weight
+
+
+def informed(
+    rows: Rows, sample_weight: Column, learner: Learner[Model], kept: Round[Model], number: int
+) -> Round[Model]:
+    """Return a round that knows how noise depends on the inputs.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    sample_weight : column of shape (n_rows,)
+        The caller's weights.
+    learner : Learner
+        Who is asked.
+    kept : Round
+        The round.
+    number : int
+        A round that was not.
+
+    Returns
+    -------
+    Round
+        As it was, if its plan or an earlier one has asked already.
+    """
+    if kept.noise is not None:
+        return kept
+    weight = rows.map(_product, sample_weight, kept.weight_used)
+    noise = _noise(rows, weight, learner, kept.opinion, kept.plan.weighting, number)
+    return replace(kept, noise=noise)
 
 
 def verdict(

@@ -27,11 +27,8 @@ from .rows import Column, Rows
 from .scale import distances, trimmed_scales
 
 SUSPECT = 3.0
-"""Distance beyond which rows are taken for wrong to begin with."""
-
-LEAST_WIDTH = 4.0
-"""Least median distance of wrong rows: nearer ones cannot be told from the shoulders of residuals
-that follow no normal distribution."""
+"""Distance beyond which rows are taken for wrong to begin with; also the least median distance of
+wrong rows: nearer ones cannot be told from the shoulders of residuals that are not normal."""
 
 UNITS = (1.0, 1.5)
 """Scale of right rows. Not less than one, or their outer half would be called wrong."""
@@ -135,8 +132,8 @@ class Kinds:
         # Never lighter than the tails of right rows, of which a power of d + 1 is left.
         fall = 2.0 if self.degrees <= 3.0 else 4.0
         reach = self.width / _flat_median(fall)
-        wrong = self.share * (fall / np.pi * np.sin(np.pi / fall)) / reach
-        return right, wrong / (1.0 + (d / reach) ** fall)
+        area = float(np.pi / fall / np.sin(np.pi / fall))
+        return right, self.share / (area * reach) / (1.0 + (d / reach) ** fall)
 
     def probability_wrong(self, distance: Array) -> Array:
         """Return how probable it is that rows at the given distances are wrong.
@@ -155,7 +152,7 @@ class Kinds:
         return wrong / (right + wrong)
 
     def inlier_weight(self, distance: Array) -> Array:
-        """Return how far rows at the given distances are believed.
+        """Return the squared probability that rows at the given distances are right.
 
         Parameters
         ----------
@@ -165,12 +162,11 @@ class Kinds:
         Returns
         -------
         array
-            The probability that the row is right times the weight that a right row at this
-            distance has in a fit of the largest likelihood: what expectation maximisation asks
-            for. One at distance zero, but for the wrong rows that lie there.
+            Between 0 and 1. A right row counts fully however far it lies: where noise is small,
+            a large left-out residual says that the model is wrong there, not the row.
         """
-        t = namespace(distance).clip(distance, None, FARTHEST) / self.unit
-        return (1.0 - self.probability_wrong(distance)) / (1.0 + t * t / self.degrees)
+        right = 1.0 - self.probability_wrong(distance)
+        return right * right
 
 
 @cache
@@ -245,7 +241,7 @@ def _fitted(mass: HostArray, degrees: float) -> Kinds:
         unit = CENTRES[np.searchsorted(kept, 0.5 * kept[-1])] / _median(degrees)
         kinds = Kinds(
             max(float(found[-1]), LEAST_SHARE),
-            max(float(width), LEAST_WIDTH),
+            max(float(width), SUSPECT),
             degrees,
             float(np.clip(unit, *UNITS)),
         )

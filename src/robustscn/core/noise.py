@@ -74,9 +74,9 @@ def noise_of(rows: Rows, weight: Column, standard: Column, foreseen: tuple[Colum
     forecast, model = foreseen
 
     def first(t: Array, f: Array, w: Array) -> Totals:
-        return w[None, :] @ t, w[None, :] @ f, namespace(w).sum(w), namespace(w).sum(w * w)
+        return w[None, :] @ t, w[None, :] @ f, namespace(w).sum(w)
 
-    sum_t, sum_f, mass, squared_mass = rows.reduce(first, standard, forecast, weight)
+    sum_t, sum_f, mass = rows.reduce(first, standard, forecast, weight)
     mean_t, mean_f = sum_t[0] / mass, sum_f[0] / mass
 
     def second(t: Array, f: Array, w: Array) -> Totals:
@@ -86,9 +86,8 @@ def noise_of(rows: Rows, weight: Column, standard: Column, foreseen: tuple[Colum
     tt, tf, ff = (total[0] for total in rows.reduce(second, standard, forecast, weight))
     slope = tf / np.maximum(ff, 1e-300)
     unexplained = np.maximum(tt - slope * tf, 0.0)
-    count = mass * mass / squared_mass
-    # Squared, in standard errors; a weight is a share of a row here.
-    certain = slope * slope * ff * count / np.maximum(unexplained, 1e-300)
+    # Squared, in standard errors; a weight of two is a row twice.
+    certain = slope * slope * ff * mass / np.maximum(unexplained, 1e-300)
     slope = np.clip(slope, 0.0, 1.0) * np.maximum(0.0, 1.0 - ERRORS**2 / np.maximum(certain, 1e-9))
     relative = rows.map(lambda f: relative_scale(f, slope, mean_f), forecast)
     return Noise(relative, slope, mean_f, model)

@@ -408,8 +408,12 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
             return bins(block, w, *edges) == hit
 
         if count[hit + 1] <= SORTED_ROWS:
-            left = wanted - reached[hit - 1]
-            return _sorted_quantile(rows, values, weight, inside, lambda _, left=left: left)
+            left = float(wanted - reached[hit - 1])
+
+            def remaining(_: float, left: float = left) -> float:
+                return left
+
+            return _sorted_quantile(rows, values, weight, inside, remaining)
         low, high = extremes(inside)
     return high
 

@@ -105,7 +105,7 @@ class KDE(Weighting):
 
 
 class Mixture(Weighting):
-    """Weight = the probability that a row is right times Student's weight of a right row.
+    """Weight = the squared probability that a row is right.
 
     Examples
     --------
@@ -117,8 +117,8 @@ class Mixture(Weighting):
     >>> dirty = np.append(clean[:, 0], np.linspace(-30, 30, 130))[:, None]
     >>> for e in (clean, dirty):
     ...     print(round(float(Mixture().inlier_weight(LocalRows(len(e)), e, e[:, 0] ** 0)[400]), 2))
-    0.27
-    0.12
+    0.94
+    0.21
     """
 
     def inlier_weight(self, rows: Rows, standardised: Column, sample_weight: Column) -> Column:

@@ -34,8 +34,15 @@ from .waiting import gathered
 if TYPE_CHECKING:
     import pandas as pd
 
-ROW_ATTRIBUTES = ("inlier_weight_", "outliers_", "expected_", "residuals_", "_observed")
-"""Fitted attributes with one entry for each training row."""
+ROW_ATTRIBUTES = (
+    "inlier_weight_",
+    "outliers_",
+    "outlier_probability_",
+    "expected_",
+    "residuals_",
+    "_observed",
+)
+"""Fitted attributes with one entry for each training row, of the robust estimators."""
 
 CLUSTER_ATTRIBUTES = ("_lengths", "_passes", "_last_round")
 """What an estimator in memory has no use for."""
@@ -100,24 +107,35 @@ class DaskMixin(NetworkRegressor):
         array of shape (n_samples,) or (n_samples, n_outputs)
             A Dask array in the chunks of X; of an array in memory, an array in memory.
         """
+        return self._by_chunks(X, "predict")
+
+    def _by_chunks(self, X: Any, method: str, **params: Any) -> Array:
+        """Return what a method of the estimator in memory says, lazily for Dask collections."""
         check_is_fitted(self)
         local = self.to_local()
         if not dask.is_dask_collection(X):
-            return local.predict(X)
+            return getattr(local, method)(X, **params)
         inputs = as_array(X, "X")
         validate_data(self, header_of(X), reset=False, skip_check_array=True)
-        return self._lazily(inputs, local)
+        return self._lazily(inputs, local, method, **params)
 
-    def _lazily(self, inputs: da.Array, local: NetworkRegressor) -> da.Array:
-        example = _predicted(np.zeros((1, self.n_features_in_), dtype=inputs.dtype), local)
+    def _lazily(
+        self, inputs: da.Array, local: NetworkRegressor, method: str = "predict", **params: Any
+    ) -> da.Array:
+        few = np.zeros((1, self.n_features_in_), dtype=inputs.dtype)
+        example = _predicted(few, local, method, params)
+        more = example.ndim - 2
         return da.map_blocks(
             _predicted,
             inputs,
             model=dask.delayed(local),
+            method=method,
+            params=params,
             chunks=(inputs.chunks[0], *((size,) for size in example.shape[1:])),
-            drop_axis=1 if example.ndim == 1 else None,
+            drop_axis=1 if more < 0 else None,
+            new_axis=2 if more > 0 else None,
             meta=example[:0],
-            name=f"robustscn-predict-{uuid4().hex}",
+            name=f"robustscn-{method.replace('_', '-')}-{uuid4().hex}",
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -228,13 +246,13 @@ class DaskRobustMixin(DaskMixin):
         n_rows = self.outliers_.shape[0]
         if index is not None and len(index) != n_rows:
             raise ValueError(f"index names {len(index)} rows, the training data had {n_rows}")
-        columns = [getattr(self, name) for name in ROW_ATTRIBUTES if name != "outliers_"]
+        names = [name for name in ROW_ATTRIBUTES if name != "outliers_" and hasattr(self, name)]
+        columns = [getattr(self, name) for name in names]
         numbers, *parts = _brought(
             _client(self.client),
             da.flatnonzero(self.outliers_),
             *(column[self.outliers_] for column in columns),
         )
-        names = [name for name in ROW_ATTRIBUTES if name != "outliers_"]
         few = SimpleNamespace(
             outliers_=np.ones(len(numbers), dtype=bool),
             residual_scale_=self.residual_scale_,
@@ -260,7 +278,7 @@ def _client(client: Client | None) -> Client:
         ) from None
 
 
-def _predicted(block: HostArray, model: Any) -> Array:
+def _predicted(block: HostArray, model: Any, method: str, params: dict[str, Any]) -> Array:
     if not np.all(np.isfinite(block)):
         row, column = np.argwhere(~np.isfinite(block))[0]
         raise ValueError(
@@ -268,4 +286,6 @@ def _predicted(block: HostArray, model: Any) -> Array:
         )
     # One row more, so that a chunk may have none.
     padded = np.concatenate([block, np.zeros_like(block, shape=(1, block.shape[1]))])
-    return model._predicted(LocalRows(len(padded)), padded)[:-1]
+    if method == "predict":
+        return model._predicted(LocalRows(len(padded)), padded)[:-1]
+    return getattr(model, method)(padded, **params)[:-1]

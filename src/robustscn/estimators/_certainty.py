@@ -33,17 +33,18 @@ class CertainMixin(RobustMixin):
             FLAGGING,
             relative=None if noise is None else noise.relative,
         )
-        sure = certainty_of(rows, judged.standardised, weight, self.fdr)
-        distance = sure.distance(rows, judged.standardised)
-        self.outlier_probability_ = self._shown(sure.probability(rows, distance))
-        self.outliers_ = self._shown(rows.map(lambda d: d > sure.cut, distance))
-        self.estimated_outlier_share_ = sure.kinds.share
+        sure, probability = certainty_of(rows, judged.standardised, weight, self.fdr)
+        self.outlier_probability_ = self._shown(probability)
+        self.outliers_ = self._shown(rows.map(lambda p: p > sure.cut, probability))
+        self.estimated_outlier_share_ = sure.share
         self._quantiles, self._deviation, self._doubt_left = (
             sure.quantiles,
             judged.scale,
             judged.left,
         )
-        self._noise = None if noise is None else (noise.model, noise.slope, noise.centre)
+        self._noise = None
+        if noise is not None and np.any(noise.slope > 0):
+            self._noise = noise.model, noise.slope, noise.centre
         return judged
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:

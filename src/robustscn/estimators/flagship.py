@@ -29,6 +29,7 @@ from ..core.inputs import Scaling, scaled, scaling_of
 from ..core.judging import (
     Plan,
     Round,
+    informed,
     judge,
     mean_size,
     not_gross,
@@ -216,7 +217,7 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
             everything = validation is not None or watch.ended
             compared = range(len(rounds)) if everything else _complete(rounds)
             best = min(compared, key=lambda number: errors[number])
-            kept = rounds[best]
+            kept = informed(looked_at.rows, looked_at.weight, committee, rounds[best], len(rounds))
             paths = [member.path for member in kept.opinion.members]
             if looked_at is not problem:
                 parts = parts_of(problem, committee.recipe.draw.seed)
@@ -299,9 +300,11 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         weighting = named("mixture" if self.weighting == "auto" else self.weighting)
         said = everyone.opinion_of(kept.model)
         floor, noise = kept.widest * kept.plan.floor, kept.noise
-        if noise is not None:
+        if noise is not None and np.any(noise.slope > 0):
             forecast = everyone.forecast(noise.model)
             noise = replace(noise, relative=rows.map(noise.at, forecast))
+        else:
+            noise = None
         relative = None if noise is None else noise.relative
         first = verdict(rows, weight, said.residuals, said.doubt, weighting, floor, relative)
         (final,) = judge(

@@ -18,8 +18,11 @@ def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-MODELS = frozenset(_name(getattr(estimators, name)) for name in estimators.__all__)
-"""What a file may predict with."""
+MODELS = frozenset(
+    _name(getattr(estimators, name)) for name in estimators.__all__ if name != "RobustRegressor"
+)
+"""What a file may predict with. Not what is made of other people's regressors: those are theirs
+to vouch for."""
 
 PIPELINE = "sklearn.pipeline.Pipeline"
 TRANSFORMED_TARGET = "sklearn.compose._target.TransformedTargetRegressor"
