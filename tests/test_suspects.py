@@ -89,7 +89,9 @@ def test_ours_weighs_and_suspects_rows_by_the_same_residuals(weighting, looked_a
     ).fit(X, y)
     rows, ones, kept = LocalRows(len(y)), np.ones(len(y)), model.kept
     floor = (kept.widest * kept.plan.floor * model.unit)[0]
-    doubt, relative = model.unit * kept.doubt[:, 0], kept.noise.relative[:, 0]
+    doubt, relative = model.unit * kept.doubt[:, 0], np.ones(len(y))
+    if kept.noise is not None:
+        relative = kept.noise.relative[:, 0]
     # Rounds of the first look are weighed by one scale for all; noise is asked of one that is kept.
     early = kept.plan.widened is None and looked_at > len(y)
     z, _ = literal_z(model.residuals_, doubt, np.ones(len(y)) if early else relative, floor)

@@ -359,6 +359,7 @@ def literal_rounds(line, weight, plans, start):
             counted = suspicion * weight * start
             look = suspicion * np.sqrt(np.sum(counted * e**2) / counted.sum())
             _, theta = weighed(e, np.maximum(line.doubt, look), widest * plan.floor)
+        theta = np.round(theta / plan.grain) * plan.grain
         e = line.y - line._fitted(line.y, weight * theta)
         widest = np.max(np.abs(e[weight * theta > 0])) if widest is None else widest
         doubt = line.doubt

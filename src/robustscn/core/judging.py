@@ -49,6 +49,9 @@ WIDEST = 1.0 / 3.0
 HALVED = 0.5
 """Share of the scale's floor that is left after each round."""
 
+GRAIN = 2.0**-10
+"""Inlier weights are told apart by a thousandth: nothing hangs on less."""
+
 LOOKS_AGAIN = 7
 """Rounds of the second look."""
 
@@ -84,6 +87,10 @@ class Plan:
     local : bool
         Whether to ask anew how noise depends on the inputs; the scale follows what was found
         last.
+    grain : float
+        Inlier weights are rounded to multiples of this before the learner is taught with them.
+        What a weight of two and a row twice differ in, or the kernels of two processors, is
+        rounding; round after round it would grow, where rows are few to what can be seen.
     """
 
     weighting: Weighting
@@ -92,6 +99,7 @@ class Plan:
     floor: float = 0.0
     widened: float | None = None
     local: bool = False
+    grain: float = 0.0
 
 
 def schedule(
@@ -129,7 +137,7 @@ def schedule(
     [4, 0, 0, 4, 0, 0, 0, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0]
     """
     floors = [WIDEST * HALVED**k for k in range(n_rounds)]
-    first = [Plan(weighting, floor=floor) for floor in floors]
+    first = [Plan(weighting, floor=floor, grain=GRAIN) for floor in floors]
     if n_rounds <= FIRST_TRUSTED_ROUND:
         first[0] = replace(first[0], grow=n_members)
         return tuple(first)
@@ -144,7 +152,13 @@ def schedule(
     first[trusted] = replace(first[trusted], grow=batch)
     weightings = [weighting] * SETTLED + [final] * (LOOKS_AGAIN - SETTLED)
     again = [
-        Plan(each, floor=floors[-1], widened=NARROWING ** (k + 1), local=k in NOISE_ASKED)
+        Plan(
+            each,
+            floor=floors[-1],
+            widened=NARROWING ** (k + 1),
+            local=k in NOISE_ASKED,
+            grain=GRAIN,
+        )
         for k, each in enumerate(weightings)
     ]
     again[0] = replace(again[0], restart=True)
@@ -362,6 +376,8 @@ def judge(
             believed = verdict(
                 rows, sample_weight, last.evidence, doubt, plan.weighting, floor, relative
             ).inlier_weight
+        if plan.grain > 0:
+            believed = rows.map(lambda b, g=plan.grain: namespace(b).round(b / g) * g, believed)
         weight = rows.map(_product, sample_weight, believed)
         before = None if last is None else last.opinion
         opinion = learner.opinion(before, plan, number, weight)

@@ -216,7 +216,9 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
             # Other rows do not favour more networks, and what was cut short is not complete.
             everything = validation is not None or watch.ended
             compared = range(len(rounds)) if everything else _complete(rounds)
-            best = min(compared, key=lambda number: errors[number])
+            # Of rounds that rounding alone tells apart, the first.
+            lowest = min(errors[number] for number in compared) * (1.0 + 1e-6)
+            best = next(number for number in compared if errors[number] <= lowest)
             kept = informed(looked_at.rows, looked_at.weight, committee, rounds[best], len(rounds))
             paths = [member.path for member in kept.opinion.members]
             if looked_at is not problem:
@@ -311,7 +313,7 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
             rows,
             weight,
             everyone,
-            [Plan(weighting, floor=kept.plan.floor)],
+            [Plan(weighting, floor=kept.plan.floor, grain=kept.plan.grain)],
             start=first.inlier_weight,
             negligible=training.negligible(1e-6),
             widest=kept.widest,
