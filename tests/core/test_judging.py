@@ -371,10 +371,11 @@ def literal_rounds(line, weight, plans, start):
     return rounds
 
 
-def test_all_rounds_equal_the_loop_written_out():
+@pytest.mark.parametrize("noise", [0.1, 0.01], ids=["scale of the rows", "scale held up"])
+def test_all_rounds_equal_the_loop_written_out(noise):
     rng = np.random.default_rng(7)
     x = rng.uniform(size=200)
-    y = 3 * x + 0.1 * rng.normal(size=200)
+    y = 3 * x + noise * rng.normal(size=200)
     wrong = rng.uniform(size=200) < 0.1 + 0.5 * (x > 0.7)  # rejection can be foreseen
     y[wrong] += rng.uniform(2, 4, size=wrong.sum())
     y[7] = 1e6
@@ -392,6 +393,8 @@ def test_all_rounds_equal_the_loop_written_out():
         np.testing.assert_allclose(round_.verdict.scale, [scale], rtol=1e-6)
         np.testing.assert_allclose(round_.weight_used, used, rtol=1e-5, atol=1e-15)
         np.testing.assert_allclose(round_.inlier_weight, theta, rtol=1e-5, atol=1e-15)
+    floor = rounds[4].widest * rounds[4].plan.floor
+    assert (rounds[4].verdict.scale == floor) == (noise < 0.1)
     # Something was looked at again, and members came and went as planned.
     assert np.any(rounds[5].doubt > 1.5 * rounds[4].doubt)
     assert [len(r.opinion.members) for r in rounds] == members_after(plans)
