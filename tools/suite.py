@@ -69,7 +69,8 @@ def outcome_of(
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", "-q", "-n", str(processes), "-m", "not slow"]
+        command = [python, "-m", "pytest", "-q", "-m", "not slow"]
+        command += ["-n", str(processes), "--dist", "loadgroup"]
         start = time.perf_counter()
         done = subprocess.run(
             [*command, *arguments, f"--junitxml={report}"],
