@@ -38,13 +38,13 @@ demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, an
 	@env -u OMP_NUM_THREADS $(BIN)/robustscn demo out/demo
 
 test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries; part of `make test`
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m hostile tests
+	$(BIN)/python -m pytest -n 2 -m hostile tests
 
 soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/results/soak.json
 	$(BIN)/python benchmarks/soak.py $(SOAK)
 
 test: $(VENV)/.developer  ## the tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: $(VENV)/.developer  ## the claims that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -29,26 +29,24 @@ def in_one_go(tmp_path_factory):
     return run_whole(tmp_path_factory.mktemp("one-go"))
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items):
-    """Keep tests together that share what takes long to make, under `--dist loadgroup`.
+ALONE = {"test_bad_input.py", "test_ecosystem.py", "test_estimators.py"}
+"""Files whose tests share nothing: hundreds that fill what the others leave of each process."""
 
-    Each process makes it anew, and such tests are sent out first.
-    """
-    for item in items:
-        if shared := _shared_by(item):
-            item.add_marker(pytest.mark.xdist_group(shared))
+TOGETHER = {"test_dask_cost.py": "test_dask.py", "test_paper_page.py": "test_paper_running.py"}
+"""Files that share a fixture of the session with another."""
 
 
-def _shared_by(item):
-    """Return the fixture of the session that a test uses, or its file if it uses one of that."""
-    known = getattr(item, "_fixtureinfo", None)
-    found = [each[-1] for each in known.name2fixturedefs.values()] if known else []
-    ours = {each.argname: each.scope for each in found if each.baseid.startswith("tests")}
-    session = [name for name, scope in ours.items() if scope == "session"]
-    if session:
-        return session[0]
-    return item.path.stem if "module" in ours.values() else None
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Send whole files to a process: what their tests share takes long to make."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0].rpartition("/")[2]
+            return nodeid if file in ALONE else TOGETHER.get(file, file)
+
+    return ByFile(config, log)
 
 
 def _failed_if_skipped(report):

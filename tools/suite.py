@@ -69,8 +69,7 @@ def outcome_of(
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", "-q", "-m", "not slow"]
-        command += ["-n", str(processes), "--dist", "loadgroup"]
+        command = [python, "-m", "pytest", "-q", "-n", str(processes), "-m", "not slow"]
         start = time.perf_counter()
         done = subprocess.run(
             [*command, *arguments, f"--junitxml={report}"],
