@@ -1,4 +1,4 @@
-"""Settings of the whole suite: repeatable examples, and no silent skips where that is asked."""
+"""Settings of the whole suite: repeatable examples, what many tests share, no silent skips."""
 
 import os
 
@@ -9,6 +9,44 @@ settings.register_profile(
     "repeatable", deadline=None, derandomize=True, database=None, max_examples=12
 )
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def client():
+    """A cluster of two worker processes."""
+    distributed = pytest.importorskip("distributed")
+    from clusters import cluster
+
+    with cluster() as started, distributed.Client(started) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="session")
+def in_one_go(tmp_path_factory):
+    """A small reproduction of the paper that was not interrupted."""
+    from paper_plan import run_whole
+
+    return run_whole(tmp_path_factory.mktemp("one-go"))
+
+
+ALONE = {"test_bad_input.py", "test_ecosystem.py", "test_estimators.py"}
+"""Files whose tests share nothing: hundreds that fill what the others leave of each process."""
+
+TOGETHER = {"test_dask_cost.py": "test_dask.py", "test_paper_page.py": "test_paper_running.py"}
+"""Files that share a fixture of the session with another."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Send whole files to a process: what their tests share takes long to make."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0].rpartition("/")[2]
+            return nodeid if file in ALONE else TOGETHER.get(file, file)
+
+    return ByFile(config, log)
 
 
 def _failed_if_skipped(report):

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from clusters import cluster
 from reference import by_sorting
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.cli import main
@@ -38,18 +39,6 @@ from robustscn.dask.loading import as_array  # noqa: E402
 
 QUICK = {"n_candidates": 20, "scopes": (1.0, 5.0, 20.0), "scope_order": "pooled"}
 SMALL = {"max_nodes": 6, "block": 3, "random_state": 0} | QUICK
-
-
-def cluster(n_workers=2):
-    return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster() as started, distributed.Client(started) as connected:
-        yield connected
 
 
 # ---------------------------------------------------------------- rows

@@ -18,16 +18,10 @@ from robustscn.dask import rows as chunked  # noqa: E402
 from robustscn.dask.chunks import KEPT_BYTES, keep_small_arrays  # noqa: E402
 from robustscn.dask.loading import loaded  # noqa: E402
 from robustscn.dask.placing import moves  # noqa: E402
-from test_dask import MANY, ROBUST, SMALL, cluster, drawn, in_chunks  # noqa: E402
+from test_dask import MANY, ROBUST, SMALL, drawn, in_chunks  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 LENGTHS = (100,) * 10
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster() as started, distributed.Client(started) as connected:
-        yield connected
 
 
 class AtEachBlock:
@@ -50,80 +44,67 @@ class AtEachBlock:
             self.seen.append(self.look())
 
 
-def watched_fit(model, look):
+@pytest.fixture(scope="module")
+def blocks(client):
+    """What a fit has cost after each block of nodes: passes, tasks, tasks remembered."""
     pytest.importorskip("sklearn.callback")
-    X, y, _ = drawn(sum(LENGTHS))
-    blocks = AtEachBlock(look)
-    model.set_callbacks(blocks).fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
-    assert len(blocks.seen) >= 5
-    return model, blocks.seen
-
-
-def many_blocks(client):
-    return DaskSCNRegressor(**SMALL | {"max_nodes": 20, "tol": 0.0}, client=client)
-
-
-@pytest.fixture
-def submitted(monkeypatch):
-    """Count tasks by what they are for."""
-    counts, tasks = Counter(), chunked.tasks
+    model = DaskSCNRegressor(**SMALL | {"max_nodes": 20, "tol": 0.0}, client=client)
+    submitted, tasks, remembered = Counter(), chunked.tasks, client.cluster.scheduler.tasks
+    others = set(remembered)  # what earlier tests left may be forgotten at any time
 
     def counted(client, what, fn, *arguments):
-        counts[what] += len(arguments[0])
+        submitted[what] += len(arguments[0])
         return tasks(client, what, fn, *arguments)
 
-    monkeypatch.setattr(chunked, "tasks", counted)
-    return counts
+    def fewest():
+        """Return the fewest tasks in half a second: those no longer needed go a little later."""
+        counts, until = [], time.monotonic() + 0.5
+        while time.monotonic() < until:
+            counts.append(len(remembered.keys() - others))
+            time.sleep(0.01)
+        return min(counts)
+
+    looks = AtEachBlock(lambda: (Counter(model._passes), submitted.copy(), fewest()))
+    X, y, _ = drawn(sum(LENGTHS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunked, "tasks", counted)
+        model.set_callbacks(looks).fit(in_chunks(X, LENGTHS), in_chunks(y, LENGTHS))
+    assert len(looks.seen) >= 5
+    return looks.seen
 
 
-def test_every_block_of_nodes_costs_the_same_passes_and_tasks(client, submitted):
-    model = many_blocks(client)
-    _, seen = watched_fit(model, lambda: (Counter(model._passes), submitted.copy()))
+def test_every_block_of_nodes_costs_the_same_passes_and_tasks(blocks):
     found = set()
-    for (before, less), (after, more) in pairwise(seen):
+    for (before, less, _), (after, more, _) in pairwise(blocks):
         passes, tasks = after - before, more - less
         # Where a block has fewer nodes than asked for, several come before the next look. A block
         # is orthogonalised again only where digits were lost.
-        blocks, again = passes["project"], passes["normalise"]
-        assert again <= blocks
-        found.add((passes.total() - again) / blocks)
+        n_blocks, again = passes["project"], passes["normalise"]
+        assert again <= n_blocks
+        found.add((passes.total() - again) / n_blocks)
         # One for each chunk and pass, besides: sums taken out of passes that make columns too,
         # columns put in a stack.
         alone = tasks.total() - tasks["merge"]
-        assert alone == (passes.total() + blocks + again + blocks) * len(LENGTHS)
+        assert alone == (passes.total() + n_blocks + again + n_blocks) * len(LENGTHS)
     assert found == {6}
+
+
+def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(blocks):
+    for (before, _, less), (after, _, more) in pairwise(blocks):
+        passes = after - before
+        assert more - less == (3 * passes["project"] + passes["normalise"]) * len(LENGTHS)
 
 
 def test_no_node_and_no_round_of_the_flagship_costs_a_pass(client):
     X, y, _ = drawn(MANY)
     columns = [in_chunks(array, (2_000, MANY - 2_000)) for array in (X, y)]
     found = []
-    for more in ({}, {"max_nodes": 30, "n_rounds": 6}):
+    for more in ({}, {"max_nodes": 9, "n_rounds": 5}):
         model = DaskRobustSCNRegressor(**ROBUST | more, client=client).fit(*columns)
         # How often a scale is measured before it settles depends on the residuals.
         settling = {"length", "kept", "rows"}
-        found.append(
-            {name: n for name, n in Counter(model._passes).items() if name not in settling}
-        )
+        found.append(Counter(name for name in model._passes if name not in settling))
     assert found[0] == found[1]
-
-
-def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(client):
-    scheduler = client.cluster.scheduler
-
-    def remembered():
-        """Return the fewest tasks in half a second: those no longer needed go a little later."""
-        least, until = len(scheduler.tasks), time.monotonic() + 0.5
-        while time.monotonic() < until:
-            least = min(least, len(scheduler.tasks))
-            time.sleep(0.01)
-        return least
-
-    model = many_blocks(client)
-    _, seen = watched_fit(model, lambda: (Counter(model._passes), remembered()))
-    for (before, less), (after, more) in pairwise(seen):
-        passes = after - before
-        assert more - less == (3 * passes["project"] + passes["normalise"]) * len(LENGTHS)
 
 
 def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):

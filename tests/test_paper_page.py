@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from paper_plan import SMALL, TINY, run_whole
+from paper_plan import SMALL, TINY
 from robustscn.paper import blocks as page_blocks
 from robustscn.paper.claims import (
     Claim,
@@ -85,11 +85,6 @@ def test_published_figures_that_are_known():
 
 
 # --- results, tables, claims, page -----------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def in_one_go(tmp_path_factory):
-    return run_whole(tmp_path_factory.mktemp("one-go"))
 
 
 def _summary(mean, n=5):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from paper_plan import SMALL, TINY, hidden, quiet, run_whole, stored, without_seconds
+from paper_plan import SMALL, TINY, hidden, quiet, stored, without_seconds
 from robustscn import RSCKDERegressor, atomic
 from robustscn.paper import units
 from robustscn.paper.draws import FIRST_SEED, drawn
@@ -199,11 +199,6 @@ def test_every_level_has_its_own_file(tmp_path):
 
 
 # --- runner ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def in_one_go(tmp_path_factory):
-    return run_whole(tmp_path_factory.mktemp("one-go"))
 
 
 def test_baselines_go_in_three_steps(in_one_go):

@@ -150,6 +150,12 @@ def test_quantile_does_not_see_rows_without_weight():
     assert quantile(LocalRows(5), values, weight, 1.0) == 3.0
 
 
+@pytest.mark.parametrize("sorted_rows", [3, 2**15])
+def test_quantile_of_rows_without_weight_is_below_all(sorted_rows, monkeypatch):
+    monkeypatch.setattr("robustscn.core.rows.SORTED_ROWS", sorted_rows)
+    assert quantile(LocalRows(5), np.arange(5.0), np.zeros(5), 0.5) == -np.inf
+
+
 def test_quantile_of_float32_spans_its_whole_range():
     values = np.array([1e-30, 1.1e-30, 1.2e-30, 1.3e-30, 1e12], dtype=np.float32)
     assert quantile(LocalRows(5), values, np.ones(5, np.float32), 0.5) == np.float32(1.2e-30)

@@ -341,14 +341,14 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     values : column of shape (n_rows,)
         The numbers, finite.
     weight : column of shape (n_rows,)
-        Weights, none negative, not all zero.
+        Weights, none negative.
     share : float
         Between 0 and 1.
 
     Returns
     -------
     float
-        The weighted quantile.
+        The weighted quantile; minus infinity where no row has weight.
 
     Examples
     --------
@@ -432,6 +432,8 @@ def _sorted_quantile(
         return to_host64(block[chosen]), to_host64(w[chosen])
 
     few, counts = rows.reduce(kept, values, weight, combine=_end_to_end)
+    if not len(few):
+        return -np.inf
     order = np.argsort(few, kind="stable")
     reached = np.cumsum(counts[order])
     place = int(np.searchsorted(reached, wanted(float(reached[-1]))))
