@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean
+.PHONY: help demo test test-core test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean bench-breakdown
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -91,6 +91,9 @@ bench-learner: $(VENV)/.developer  ## many inputs, many rows, beside boosted tre
 bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fifteen minutes
 	$(BIN)/python benchmarks/ablation.py
 	$(BIN)/python benchmarks/ablation.py --page
+
+bench-breakdown: $(VENV)/.peers  ## error up to 48 % wrong rows, beside other tools; fifteen minutes
+	$(BIN)/python benchmarks/breakdown.py
 
 bench-speed: $(VENV)/.peers  ## many rows, beside trees and random networks
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/speed.py

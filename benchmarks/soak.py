@@ -1,14 +1,16 @@
-"""An hour of bad luck: fuzzed tables, crafted model files, fits killed, readers that go away.
+"""An hour of bad luck: fuzzed tables, crafted model files, and whatever can be killed, killed.
 
 `make soak` (or `--minutes N`, as `make soak SOAK='--minutes 20'`). Each part runs until its share
-of the time is over, in processes of their own with a limit on memory; every batch has a seed of
-its own, so that whatever failed can be made again. The counts are the result, and a fault ends
-with exit code 1 after all parts have run.
+of the time is over, or with `--enough` until it was tried often enough; every batch has a seed of
+its own, so that whatever failed can be made again. Counts are written as they come in, and a later
+run of the same source adds to them; other source begins anew. A fault ends with exit code 1 after
+all parts have run.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -19,7 +21,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -40,29 +43,68 @@ _TRIED: dict[str, Callable[[str], bool]] = {
     "models": lambda _: True,
     "tables": lambda what: "memory" not in what,
     "kills": lambda what: what.startswith("SIG"),
+    "dask": lambda what: what.startswith("workers killed"),
+    "reproductions": lambda what: what.startswith("resumed"),
     "streams": lambda _: True,
 }
 """Which of the counts of a part add up to how often it was tried."""
 
+ENOUGH = {
+    "models": 3_600,
+    "tables": 10_000,
+    "kills": 200,
+    "dask": 20,
+    "reproductions": 10,
+    "streams": 500,
+}
+"""How often each part is tried with `--enough`."""
+
 Part = dict[str, Any]
+Once = Callable[[int, Counter[str], list[Any]], None]
 
 
-def until(seconds: float, once: Callable[[int, Counter[str], list[Any]], None], seed: int) -> Part:
-    """Repeat something until the time is over; count what comes of it."""
-    counts: Counter[str] = Counter()
-    faults: list[Any] = []
-    began = time.monotonic()
-    number = 0
-    while time.monotonic() - began < seconds:
-        once(seed + number, counts, faults)
-        number += 1
-    return {
-        "seed": seed,
-        "seconds": round(time.monotonic() - began),
-        "counts": dict(counts),
-        "faults": faults[:50],
-        "n_faults": len(faults),
-    }
+def tried(name: str, counts: dict[str, int]) -> int:
+    """Return how often a part was tried."""
+    return sum(count for what, count in counts.items() if _TRIED[name](what))
+
+
+def source() -> str:
+    """Return a number that changes with the library and with what makes the attacks."""
+    files = [
+        *(ROOT / "src").rglob("*.py"),
+        *(TESTS / f"{n}.py" for n in GENERATORS),
+        Path(__file__),
+    ]
+    content = b"".join(path.read_bytes() for path in sorted(files))
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+GENERATORS = ("crafted", "fuzzed", "guarded")
+
+
+def until(
+    seconds: float, name: str, once: Once, part: Part, enough: float, keep: Callable[[Part], None]
+) -> Part:
+    """Repeat something until the time is over or it was done enough; count what comes of it."""
+    counts, faults = Counter(part["counts"]), list(part["faults"])
+    before, began, kept = part["seconds"], time.monotonic(), 0.0
+    spent = 0.0
+    while spent < seconds and tried(name, counts) < enough:
+        n_faults = len(faults)
+        once(part["next_seed"], counts, faults)
+        spent = time.monotonic() - began
+        part |= {
+            "next_seed": part["next_seed"] + 1,
+            "seconds": round(before + spent),
+            "counts": dict(counts),
+            "faults": faults[:50],
+            "n_faults": part["n_faults"] + len(faults) - n_faults,
+        }
+        if spent - kept > 5:
+            kept = spent
+            keep(part)
+    keep(part)
+    return part
 
 
 def models(seed: int, counts: Counter[str], faults: list[Any]) -> None:
@@ -122,8 +164,10 @@ def kills(seed: int, counts: Counter[str], faults: list[Any]) -> None:
         files = [f"--{k}={out / v}" for k, v in _FILES.items()]
         fit = [*COMMAND, "fit", str(folder / "data.csv"), "-t", "size", *files, *TINY]
         if not _OLD:
+            began = time.monotonic()
             subprocess.run([*fit, "--seed=1"], env=ENVIRONMENT, check=True, capture_output=True)
             _OLD.update(_contents(out))
+            _TAKES.append(time.monotonic() - began)
         for file, content in _OLD.items():
             (out / file).write_bytes(content)
         old = _contents(out)
@@ -136,13 +180,14 @@ def kills(seed: int, counts: Counter[str], faults: list[Any]) -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
-        # Half of them while files are written, which is a moment: as soon as the first appears.
+        # Half of them while files are written, which is a moment: as soon as so many appear.
         if seed % 2:
-            while process.poll() is None and len(os.listdir(out)) == len(old):
+            stage = rng.integers(1, len(old) + 1)
+            while process.poll() is None and len(os.listdir(out)) < len(old) + stage:
                 time.sleep(0.0005)
             time.sleep(rng.uniform(0, 0.03))
         else:
-            time.sleep(rng.uniform(0.2, 6.0))
+            time.sleep(rng.uniform(0, 1.1) * _TAKES[0])
         process.send_signal(which)
         _, err = process.communicate(timeout=120)
         new = _contents(out)
@@ -158,12 +203,17 @@ def kills(seed: int, counts: Counter[str], faults: list[Any]) -> None:
         lost = [each for each in old if new[each] != old[each] and old[each] not in hidden]
         if any(same) and lost:
             faults.append(told | {"mixed": same, "lost": lost})
-        if which is not signal.SIGKILL and any(each.startswith(".") for each in os.listdir(out)):
-            counts["hidden parts left"] += 1
+        if hidden and which is signal.SIGKILL:  # which nobody can answer
+            counts["hidden parts left by SIGKILL"] += 1
+        elif hidden:
+            faults.append(told | {"hidden parts": len(hidden)})
         if "Traceback" in err:
             faults.append(told | {"stderr": err[-300:]})
         load(out / "model.skops")
 
+
+_TAKES: list[float] = []
+"""Seconds of a fit that nothing interrupts."""
 
 _OLD: dict[str, bytes] = {}
 """What an earlier fit wrote: made once, lying there before each of the others."""
@@ -173,6 +223,199 @@ _FILES = {"model": "model.skops", "report": "page.html", "outliers": "outliers.c
 
 def _contents(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.startswith(".")}
+
+
+def dask(seed: int, counts: Counter[str], faults: list[Any]) -> None:
+    """Kill workers of a cluster during a fit: the same answer, or one line and the old files."""
+    import pandas as pd
+
+    sys.path.insert(0, str(TESTS))
+    from fuzzed import _captured
+    from robustscn.cli import main
+    from robustscn.persistence import load
+
+    rng = np.random.default_rng(seed)
+    cluster = _cluster()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        draws = np.random.default_rng(0)
+        frame = pd.DataFrame({"flow": draws.random(4000), "level": draws.random(4000)})
+        frame["size"] = np.sin(5 * frame["flow"]) + frame["level"]
+        frame.loc[::8, "size"] += 9
+        for number, rows in enumerate(np.array_split(np.arange(len(frame)), 5)):
+            frame.iloc[rows].to_parquet(folder / f"part-{number}.parquet")
+        model, listed = folder / "model.skops", folder / "outliers.csv"
+        words = ["fit", str(folder / "part-*.parquet"), "-t", "size", "--report", "none", "--model"]
+        words += [str(model), "--outliers", str(listed), "--scheduler", cluster.scheduler_address]
+        words += TINY
+        if not _UNDISTURBED:
+            began = time.monotonic()
+            code, _, err = _captured(main, words)
+            if code != 0:
+                raise RuntimeError(err)
+            _UNDISTURBED["seconds"] = time.monotonic() - began
+            _UNDISTURBED["predicted"] = load(model).model.predict(frame)
+            _UNDISTURBED["listed"] = listed.read_bytes()
+        model.write_bytes(b"old")
+        listed.write_bytes(b"old")
+        n_killed = int(rng.integers(1, 3))
+        moments = np.sort(rng.uniform(0, _UNDISTURBED["seconds"], n_killed))
+        killer = threading.Thread(target=_kill_workers, args=(cluster, moments, rng))
+        killer.start()
+        with _alarm(900):
+            code, _, err = _captured(main, words)
+        killer.join()
+        counts[f"workers killed: {n_killed}"] += 1
+        files = sorted(p.name for p in folder.iterdir() if p.suffix != ".parquet")
+        if files != ["model.skops", "outliers.csv"]:
+            faults.append({"seed": seed, "files": files})
+        elif code == 0:
+            found = load(model).model.predict(frame)
+            same = np.allclose(found, _UNDISTURBED["predicted"], rtol=1e-9, atol=1e-9)
+            if same and listed.read_bytes().count(b"\n") == _UNDISTURBED["listed"].count(b"\n"):
+                counts["the same answer"] += 1
+            else:
+                faults.append({"seed": seed, "another answer": float(np.abs(found).max())})
+        elif len([e for e in err.splitlines() if e.startswith("error: ")]) == 1:
+            counts["one line, files as before"] += 1
+            if (model.read_bytes(), listed.read_bytes()) != (b"old", b"old"):
+                faults.append({"seed": seed, "code": code, "files": "changed"})
+        else:
+            faults.append({"seed": seed, "code": code, "stderr": err[-300:]})
+
+
+_UNDISTURBED: dict[str, Any] = {}
+"""What a fit on the cluster comes to when nothing is killed, and how long it takes."""
+
+_CLUSTER: list[Any] = []
+
+
+def _cluster() -> Any:
+    """Return a cluster of two processes, kept from one fit to the next, both workers alive."""
+    from distributed import Client, LocalCluster
+
+    if not _CLUSTER:
+        _CLUSTER.append(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0"))
+    with Client(_CLUSTER[0]) as client:
+        client.wait_for_workers(2, timeout=300)
+    return _CLUSTER[0]
+
+
+def _kill_workers(cluster: Any, moments: Any, rng: np.random.Generator) -> None:
+    began = time.monotonic()
+    for moment in moments:
+        time.sleep(max(0.0, moment - (time.monotonic() - began)))
+        alive = [nanny.pid for nanny in cluster.workers.values() if nanny.pid is not None]
+        if alive:
+            try:
+                os.kill(alive[rng.integers(len(alive))], signal.SIGKILL)
+            except ProcessLookupError:  # killed before, and not started again yet
+                continue
+
+
+@contextmanager
+def _alarm(seconds: int) -> Iterator[None]:
+    """Raise where something hangs."""
+
+    def ring(_number: int, _frame: Any) -> None:
+        raise TimeoutError(f"hung for {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def reproductions(seed: int, counts: Counter[str], faults: list[Any]) -> None:
+    """Kill a small reproduction up to three times and let it go on: the same results as whole."""
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as name:
+        if not _WHOLE:
+            began = time.monotonic()
+            _reproduced(Path(name) / "whole").communicate(timeout=1800)
+            _WHOLE["seconds"] = time.monotonic() - began
+            _WHOLE["results"] = _results(Path(name) / "whole")
+        out = Path(name) / "out"
+        for _ in range(rng.integers(1, 4)):
+            which = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT][rng.integers(3)]
+            process = _reproduced(out)
+            time.sleep(rng.uniform(0.2, 1.0) * _WHOLE["seconds"])
+            process.send_signal(which)
+            _, err = process.communicate(timeout=600)
+            counts[
+                f"ended by {which.name}" if process.returncode else "done before the signal"
+            ] += 1
+            if "Traceback" in err:
+                faults.append({"seed": seed, "signal": which.name, "stderr": err[-300:]})
+            if not _session_ends(process.pid):
+                faults.append({"seed": seed, "signal": which.name, "left": "processes"})
+            broken = [p.name for p in out.rglob("*.json") if not _is_json(p)]
+            hidden = [p.name for p in out.rglob(".*") if which is not signal.SIGKILL]
+            if broken or hidden:
+                faults.append({"seed": seed, "signal": which.name, "files": broken + hidden})
+            for path in out.rglob(".*"):  # so that what SIGKILL left is not another's fault
+                path.unlink()
+        _, err = _reproduced(out).communicate(timeout=1800)
+        counts["resumed"] += 1
+        if _results(out) != _WHOLE["results"]:
+            faults.append({"seed": seed, "other results": sorted(_results(out)), "err": err[-300:]})
+
+
+_WHOLE: dict[str, Any] = {}
+"""What a reproduction that nothing interrupts comes to, and how long it takes."""
+
+
+def _reproduced(out: Path) -> subprocess.Popen[str]:
+    small = ["table5", "--trials", "1", "--jobs", "1", "--out", str(out)]
+    return subprocess.Popen(
+        [*COMMAND, "reproduce", *small],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _results(out: Path) -> dict[str, Any]:
+    """Return what was found, apart from how long it took, and the page."""
+    found: dict[str, Any] = {}
+    for path in sorted((out / "cells").glob("*.json")):
+        record = json.loads(path.read_text())
+        trials = [{k: v for k, v in t.items() if k != "seconds"} for t in record["trials"]]
+        found[path.name] = record | {"trials": trials}
+    pages = ("README.md", "index.html")
+    return found | {each: (out / each).exists() for each in pages}
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text())
+    except ValueError:
+        return False
+    return True
+
+
+def _session_ends(session: int) -> bool:
+    """Wait until no process of a session is left; end those that stay."""
+    for _ in range(1200):
+        left = []
+        for entry in Path("/proc").iterdir():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[3]) == session and fields[0] != "Z":
+                    left.append(int(entry.name))
+            except (OSError, ValueError):
+                continue
+        if not left:
+            return True
+        time.sleep(0.05)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    return False
 
 
 def streams(seed: int, counts: Counter[str], faults: list[Any]) -> None:
@@ -225,8 +468,14 @@ def _child(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-PARTS = {"models": (models, 0.3), "tables": (tables, 0.4), "kills": (kills, 0.28)}
-PARTS |= {"streams": (streams, 0.02)}
+PARTS: dict[str, tuple[Once, float]] = {
+    "models": (models, 0.15),
+    "tables": (tables, 0.4),
+    "kills": (kills, 0.25),
+    "dask": (dask, 0.08),
+    "reproductions": (reproductions, 0.1),
+    "streams": (streams, 0.02),
+}
 """What is run, and its share of the time."""
 
 
@@ -243,7 +492,7 @@ def page_of(text: str, result: dict[str, Any]) -> str:
     for name in PARTS:
         if name in result:
             counts = dict(result[name]["counts"])
-            n = sum(counts[each] for each in counts if _TRIED[name](each))
+            n = tried(name, counts)
             became = ", ".join(f"{each} {count:,}" for each, count in sorted(counts.items()))
             lines.append(f"| {name} | {n:,} | {became} | {result[name]['n_faults']} |")
     start, end = text.index("<!-- soak"), text.index("<!-- /soak -->")
@@ -256,6 +505,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--enough", action="store_true", help="stop a part that was tried enough")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--page", action="store_true", help="write docs/testing.md only")
@@ -264,6 +514,9 @@ def main() -> int:
         text = page_of(PAGE.read_text(encoding="utf-8"), json.loads(asked.out.read_text()))
         PAGE.write_text(text, encoding="utf-8")
         return 0
+    from robustscn.atomic import write_whole
+
+    os.environ["PYTHONPATH"] = ENVIRONMENT["PYTHONPATH"]  # for the workers of a cluster
     # In the background of a script interrupts are ignored, and children would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     total = sum(PARTS[name][1] for name in asked.parts)
@@ -274,17 +527,33 @@ def main() -> int:
         "python": platform.python_version(),
         "processors": os.cpu_count(),
     }
-    faults = 0
+    of, faults = source(), 0
     for name in asked.parts:
-        part, share = PARTS[name]
-        found = until(60 * asked.minutes * share / total, part, asked.seed)
-        # Read again each time: other parts may be running beside, in a process of their own.
-        result = json.loads(asked.out.read_text()) if asked.out.exists() else {}
-        result |= about | {name: found}
-        faults += found["n_faults"]
-        print(f"{name}: {found['counts']}, {found['n_faults']} faults", flush=True)
-        asked.out.write_text(json.dumps(result, indent=1) + "\n")
+        once, share = PARTS[name]
+        part = _read(asked.out).get(name, {})
+        if part.get("source") != of:
+            part = {"source": of, "next_seed": asked.seed, "seconds": 0, "counts": {}}
+            part |= {"faults": [], "n_faults": 0}
+
+        def keep(part: Part, name: str = name) -> None:
+            # Read again each time: other parts may be running beside, in a process of their own.
+            write_whole(
+                asked.out,
+                (json.dumps(_read(asked.out) | about | {name: part}, indent=1) + "\n").encode(),
+            )
+
+        seconds = 60 * asked.minutes * share / total
+        enough = ENOUGH[name] if asked.enough else float("inf")
+        part = until(seconds, name, once, part, enough, keep)
+        faults += part["n_faults"]
+        print(f"{name}: {part['counts']}, {part['n_faults']} faults", flush=True)
+    for cluster in _CLUSTER:
+        cluster.close()
     return 1 if faults else 0
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 if __name__ == "__main__":

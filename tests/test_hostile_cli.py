@@ -22,6 +22,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from robustscn.cli import main
+from robustscn.cli.messages import print_json
 from robustscn.cli.spreadsheets import defused, defused_text
 from robustscn.persistence import load
 from robustscn.sizes import size_from_words, size_in_words
@@ -171,6 +172,16 @@ def test_names_from_a_table_cannot_move_the_cursor(tmp_path, capsys):
     assert main([*arguments, *TINY[:-1]]) == 0
     streams = capsys.readouterr()
     assert (streams.out + streams.err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x9b2J", "a\x7f", "a\u202eb", "a\u2028b", "a\x1b[2J", "Gr\xf6\xdfe"]
+)
+def test_json_is_printable_and_the_same(capsys, name):
+    print_json({"columns": [name], name: 1.5})
+    out = capsys.readouterr().out
+    assert out.removesuffix("\n").isprintable()
+    assert json.loads(out) == {"columns": [name], name: 1.5}
 
 
 def test_lines_are_printable_and_bounded():

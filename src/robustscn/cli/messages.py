@@ -168,9 +168,11 @@ def print_json(content: dict[str, Any]) -> None:
     text = json.dumps(_plain(content), ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "ascii")
+        shown = text.isprintable()
     except UnicodeEncodeError:  # an ASCII terminal, or a file name that is no text
-        text = json.dumps(_plain(content))
-    print(text)
+        shown = False
+    # JSON leaves some control characters as they are, and a name from a file may hold them.
+    print(text if shown else json.dumps(_plain(content)).replace("\x7f", "\\u007f"))
 
 
 def _plain(value: Any) -> Any:
