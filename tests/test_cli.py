@@ -27,7 +27,7 @@ from robustscn.cli.writing import size_in_words, write_all
 from robustscn.persistence import load
 from robustscn.tables import read_table
 
-COMMANDS = ("fit", "predict", "outliers", "report", "export", "info", "demo")
+COMMANDS = ("fit", "check", "predict", "outliers", "clean", "report", "export", "info", "demo")
 SMALL = ("--networks", "4", "--nodes", "30", "--rounds", "5")
 TINY = ("--networks", "2", "--nodes", "5", "--rounds", "1")
 
@@ -76,7 +76,8 @@ def fitted(tmp_path_factory):
     frame, wrong = measurements()
     frame.to_csv(folder / "data.csv", index=False)
     places = [f"--{name}={folder / file}" for name, file in FILES.items()]
-    assert main(["fit", str(folder / "data.csv"), "--target=size", *places, *SMALL, "-q"]) == 0
+    command = ["fit", str(folder / "data.csv"), "--target=size", *places, *SMALL, "-q"]
+    assert main([*command, "--keep-time"]) == 0
     return folder, frame, wrong
 
 
@@ -111,20 +112,24 @@ def test_the_summary_says_what_happened_and_what_to_do_next(tmp_path, capsys, mo
     code, out, err = outcome(capsys, "fit", "data.csv", "-t", "size", *TINY)
     assert code == 0
     assert "98 were learned from; 2 without a target were not" in out
-    assert "2 numbers, 1 category, 1 date; 1 left out" in out
+    assert "2 numbers, 1 category; 2 left out" in out
     assert re.search(r"\d+ of 98 rows were distrusted", out)
     assert "next      robustscn predict model.skops data.csv" in out
-    for file in FILES.values():
+    files = [*FILES.values(), "episodes.csv"]
+    for file in files:
         assert f"wrote     {file} ({size_in_words((tmp_path / file).stat().st_size)})" in out
-    assert err == "note: 'plant' is always P1: left out\n"
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["data.csv", *FILES.values()])
+    left_out, kept_out = err.splitlines()
+    assert left_out == "note: 'plant' is always P1: left out"
+    assert kept_out.startswith("note: 'when' is a date: kept from the model")
+    assert "--keep-time" in kept_out
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["data.csv", *files])
 
 
 def test_json_is_one_object_and_agrees_with_the_files(fitted, tmp_path, capsys):
     folder, frame, _ = fitted
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
     code, out, err = outcome(
-        capsys, "fit", folder / "data.csv", "-t", "size", *places, *SMALL, "--json"
+        capsys, "fit", folder / "data.csv", "-t", "size", *places, *SMALL, "--keep-time", "--json"
     )
     assert (code, err) == (0, "")
     facts = json.loads(out)
@@ -203,7 +208,9 @@ def test_features_and_drop_choose_the_columns(fitted, capsys):
     folder, _, _ = fitted
     arguments = ["fit", folder / "data.csv", "-t", "size", "--check", "--json"]
     features = {
-        (): ["flow", "water", "mill", "when"],
+        (): ["flow", "water", "mill"],
+        ("--keep-time",): ["flow", "water", "mill", "when"],
+        ("-f", "flow", "-f", "when"): ["flow", "when"],
         ("-f", "flow", "-f", "mill"): ["flow", "mill"],
         ("-f", "flow,mill"): ["flow", "mill"],
         ("--drop", "when, mill"): ["flow", "water"],
@@ -218,7 +225,7 @@ def test_check_reads_and_writes_nothing(fitted, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, _ = outcome(capsys, "fit", fitted[0] / "data.csv", "-t", "size", "--check")
     assert code == 0
-    assert "300 rows, 4 columns" in out
+    assert "300 rows, 3 columns" in out
     assert list(tmp_path.iterdir()) == []
 
 

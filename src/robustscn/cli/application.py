@@ -15,11 +15,13 @@ from .messages import UNUSABLE, plain_errors
 
 COMMANDS = {
     "fit": ("fit", "Learn a target from a table of which some rows are wrong."),
+    "check": ("check", "Look at the columns of a table: what repeats, jumps, drifts or cannot be."),
     "predict": ("use", "Predict the target of new rows."),
     "outliers": (
         "use",
         "List the rows of a table that a model finds suspect, the strangest first.",
     ),
+    "clean": ("clean", "Write a table with the flagged targets blanked or replaced, and marked."),
     "report": (
         "use",
         "Write the page about a fit again, from the model and the table it was made from.",

@@ -9,13 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from ..tables import read_table
 from . import options
+from .check import findings_of, short_look
 from .cluster import fit_on_cluster, refuse_what_needs_memory
+from .episodes import episode_rows, fit_episodes
 from .learning import Learned, Settings, Task, learned, task_of
 from .messages import notes, plain_errors, print_json
+from .outside import seen_in
 from .summary import facts_of, print_summary
 from .writing import Writer, check_outputs, output_path, table_writer, write_all
 
@@ -46,6 +50,17 @@ def fit(
     outliers: Annotated[
         str, typer.Option("--outliers", metavar=F, help="Suspect rows; 'none' writes none.")
     ] = "outliers.csv",
+    episodes: Annotated[
+        str | None,
+        typer.Option(
+            "--episodes",
+            metavar=F,
+            help="Stretches that went wrong; else episodes.csv, or none where --outliers is given.",
+        ),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar=C, help="Names the rows; else the file's line.")
+    ] = None,
     group: Annotated[
         str | None, typer.Option("--group", metavar=C, help="Hold out whole groups of it.")
     ] = None,
@@ -53,6 +68,10 @@ def fit(
         str | None,
         typer.Option("--time", metavar=C, help="Hold out the last fifth by it."),
     ] = None,
+    keep_time: Annotated[
+        bool,
+        typer.Option("--keep-time", help="Learn from dates, counters and ids too."),
+    ] = False,
     networks: Annotated[
         int, typer.Option(min=2, metavar=N, help="Networks that judge together.")
     ] = 12,
@@ -73,6 +92,11 @@ def fit(
     ] = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    skip_rows: options.SkipRows = None,
+    na: options.Na = None,
+    sheet: options.Sheet = None,
     max_size: options.MaxSize = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -93,10 +117,15 @@ def fit(
         robustscn fit 'part-*.parquet' --target size --dask
     """
     with plain_errors(debug):
+        if episodes is None:
+            episodes = "episodes.csv" if outliers == "outliers.csv" else "none"
         places = [output_path(given) for given in (model, report, outliers)]
+        stretches = output_path(episodes)
         if group is not None and time is not None:
             raise typer.BadParameter("give --group or --time, not both")
-        sign = options.separator_of(separator)
+        reading = options.reading_of(
+            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+        )
         settings = Settings(networks, nodes, rounds, seed)
         if dask or scheduler is not None:
             refuse_what_needs_memory(data, group=group, time=time, check=check)
@@ -108,30 +137,37 @@ def fit(
             _say(facts, json, _next(data, model, places))
             return
         if not check:
-            check_outputs(places, [data])
+            check_outputs([*places, stretches], [data])
             _require_libraries(places)
-        frame = read_table(
-            data, separator=sign, encoding=encoding, max_size=options.size_of(max_size)
-        )
+        frame = read_table(data, **reading)
         present = list(frame.columns)
         task = task_of(
             frame,
             options.named_columns(target, present),
             features=options.named_columns(features, present),
             drop=options.named_columns(drop, present),
+            id_column=_plain(id_column),
             group=_plain(group),
             time=_plain(time),
+            keep_time=keep_time,
         )
         assumed = [*frame.attrs["notes"], *task.plan.notes]
+        looks = findings_of(
+            task.frame, task.plan.numbers, list(task.targets.names), task.time or None
+        )
         if not json:
-            notes(assumed, quiet)
+            notes([*assumed, *short_look(looks)], quiet)
         if check:
             _say_checked(task, assumed, json)
             return
         outcome = learned(task, settings, quiet or json)
-        command = _command(data, task, settings, features is not None, drop)
+        chosen = features is not None
+        command = _command(data, task, settings, chosen, drop, reading, keep_time)
         writers = fit_writers(places, task, outcome, source=data, command=command)
-        facts = facts_of(task, outcome, write_all(writers), assumed)
+        found = fit_episodes(outcome.model, task)
+        if stretches is not None:
+            writers[stretches] = table_writer(episode_rows(found))
+        facts = facts_of(task, outcome, write_all(writers), assumed, found, looks)
         _say(facts, json, _next(data, model, places))
 
 
@@ -179,7 +215,13 @@ def _say_checked(task: Task, assumed: list[str], json: bool) -> None:
 
 
 def _command(
-    data: str, task: Task, settings: Settings, chosen: bool, drop: Sequence[str] | None
+    data: str,
+    task: Task,
+    settings: Settings,
+    chosen: bool,
+    drop: Sequence[str] | None,
+    reading: dict[str, Any],
+    keep_time: bool,
 ) -> str:
     """Return a command that makes this fit again."""
     words = ["robustscn", "fit", data]
@@ -190,7 +232,13 @@ def _command(
             words += ["--features", name]
     for name in drop or ():
         words += ["--drop", name]
-    for option, column in (("--group", task.group), ("--time", task.time)):
+    for name, value in reading.items():
+        if name != "max_size":
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [] if each is None else [f"--{name.replace('_', '-')}={each}"]
+    words += ["--keep-time"] * keep_time
+    by = (("--id", task.id_column), ("--group", task.group), ("--time", task.time))
+    for option, column in by:
         words += [option, column] if column else []
     for name, value in asdict(settings).items():
         if value != getattr(Settings(), name) or name == "seed":
@@ -229,8 +277,12 @@ def fit_writers(
         "features": task.features,
         "time": task.time,
         "group": task.group,
+        "id": task.id_column,
+        "when": task.order.column,
         "held_out": held_out,
         "rows": len(task.frame),
+        "reading": task.frame.attrs.get("reading", {}),
+        "seen": seen_in(task.frame, task.plan, ~np.asarray(fit.model.outliers_)),
         "source": "standard input" if source == "-" else Path(source).name,
         "command": command,
     }
@@ -270,7 +322,7 @@ def report_writer(pipeline: Any, frame: pd.DataFrame, info: dict[str, Any]) -> W
             frame,
             targets=info["targets"],
             features=info["features"],
-            time=info.get("time"),
+            time=info.get("time") or info.get("when") or None,
             held_out=_flat(info.get("held_out")),
             source=info.get("source"),
             command=info.get("command"),
@@ -307,7 +359,27 @@ def suspect_rows(model: Any, task: Task) -> pd.DataFrame:
     pandas.DataFrame
         Indexed by the line or row of the file.
     """
-    table = model.outlier_table(index=task.frame.index)
+    return suspect_table(model, task.frame.index, task.targets.names)
+
+
+def suspect_table(model: Any, names: pd.Index, targets: Sequence[str]) -> pd.DataFrame:
+    """Return the rows that a model distrusted when it was made, under their names.
+
+    Parameters
+    ----------
+    model : RobustSCNRegressor
+        Fitted.
+    names : pandas.Index
+        Of the rows it was fitted on.
+    targets : sequence of str
+        Names of the targets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The strangest first.
+    """
+    table = model.outlier_table(index=names)
     if "output" in table:
-        table["output"] = [task.targets.names[number] for number in table["output"]]
-    return table.set_index("row").rename_axis(task.frame.index.name)
+        table["output"] = [targets[number] for number in table["output"]]
+    return table.set_index("row").rename_axis(names.name)

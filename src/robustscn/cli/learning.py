@@ -6,12 +6,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
 from .. import RobustSCNRegressor
+from ..looks import Order, order_of
 from ..tables import (
     Plan,
     TableError,
@@ -20,6 +22,7 @@ from ..tables import (
     require_columns,
     table_pipeline,
     targets_of,
+    without_row_names,
 )
 from ..tables.targets import FEWEST_ROWS
 from .holdout import HeldOutError, held_out_end, held_out_groups, robust_error
@@ -72,6 +75,8 @@ class Task:
         From which columns.
     group, time : str or None
         Column that the hold-out goes by.
+    id_column : str or None
+        Column that names the rows; the index of the frame holds its values.
     """
 
     frame: pd.DataFrame
@@ -79,11 +84,17 @@ class Task:
     plan: Plan
     group: str | None = None
     time: str | None = None
+    id_column: str | None = None
 
     @property
     def features(self) -> list[str]:
         """The columns that are learned from."""
         return list(self.plan.used)
+
+    @cached_property
+    def order(self) -> Order:
+        """In which order the rows were measured."""
+        return order_of(self.frame, self.time)
 
 
 @dataclass(frozen=True)
@@ -116,8 +127,10 @@ def task_of(
     *,
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
+    id_column: str | None = None,
     group: str | None = None,
     time: str | None = None,
+    keep_time: bool = False,
 ) -> Task:
     """Return what is to be learned, with everything checked that can be.
 
@@ -127,8 +140,12 @@ def task_of(
         The table.
     targets, features, drop : sequences of str
         Columns to learn, to learn from (none means all others), and to leave out.
+    id_column : str or None
+        Column that names the rows; not learned from.
     group, time : str or None
         Column that the hold-out goes by; not learned from unless it is among the features.
+    keep_time : bool, default=False
+        Whether columns that tell which row it is are learned from where no features are named.
 
     Returns
     -------
@@ -137,7 +154,7 @@ def task_of(
     """
     if not targets:
         raise TableError("no target is named: say which column to learn with --target")
-    by = [name for name in (group, time) if name is not None]
+    by = [name for name in (id_column, group, time) if name is not None]
     require_columns([*targets, *features, *drop, *by], frame.columns, "the table")
     if both := [name for name in (*features, *by) if name in targets]:
         raise TableError(f"{both[0]!r} is a target and cannot be learned from: leave it out")
@@ -149,7 +166,35 @@ def task_of(
         raise TableError("no column is left to learn from: the table needs more than the target")
     found = targets_of(frame, targets)
     known = frame[found.known]
-    return Task(known, found, plan_columns(known, chosen), group, time)
+    plan = plan_columns(known, chosen)
+    if not features and not keep_time:
+        plan = without_row_names(known, plan, found.values)
+    if id_column is not None:
+        known = named_by(known, id_column)
+    return Task(known, found, plan, group, time, id_column)
+
+
+def named_by(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a table whose rows are called what a column of it says.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    column : str
+        Its column of names.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows.
+    """
+    import pandas as pd
+
+    attrs = frame.attrs
+    named = frame.set_axis(pd.Index(frame[column].to_numpy(), name=column), axis=0)
+    named.attrs = attrs
+    return named
 
 
 def learned(task: Task, settings: Settings, quiet: bool) -> Learned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -9,12 +10,25 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ..looks import Episode, Finding
 from ..text import one_line
+from .check import plain_finding
+from .episodes import plain_episode
 from .learning import Learned, Task
 from .writing import size_in_words
 
+MOST_EPISODES = 6
+"""Lines about episodes on a terminal; the file and the page have them all."""
 
-def facts_of(task: Task, fit: Learned, files: dict[str, int], notes: list[str]) -> dict[str, Any]:
+
+def facts_of(
+    task: Task,
+    fit: Learned,
+    files: dict[str, int],
+    notes: list[str],
+    episodes: Sequence[Episode] = (),
+    findings: Sequence[Finding] = (),
+) -> dict[str, Any]:
     """Return the outcome as plain data.
 
     Parameters
@@ -27,6 +41,10 @@ def facts_of(task: Task, fit: Learned, files: dict[str, int], notes: list[str]) 
         Sizes of the files written.
     notes : list of str
         What was assumed.
+    episodes : sequence of Episode
+        Stretches that went wrong.
+    findings : sequence of Finding
+        What is odd about the columns.
 
     Returns
     -------
@@ -42,12 +60,14 @@ def facts_of(task: Task, fit: Learned, files: dict[str, int], notes: list[str]) 
         "columns": {
             "numbers": list(task.plan.numbers),
             "categories": list(task.plan.categories),
-            "dates": list(task.plan.dates),
+            "dates": [*task.plan.dates, *task.plan.calendar],
             "left_out": list(task.plan.left_out),
         },
         "held_out": None if fit.held_out is None else fit.held_out.facts(task.targets.names),
         "distrusted_rows": distrusted,
         "distrusted_share": distrusted / n_rows,
+        "episodes": [plain_episode(each) for each in episodes],
+        "findings": [plain_finding(each, task.frame) for each in findings],
         "stop_reason": fit.model.stop_reason_,
         "fit_seconds": round(fit.seconds, 3),
         "files": files,
@@ -70,6 +90,7 @@ def print_summary(facts: dict[str, Any], next_command: str) -> None:
         ("columns", _columns(facts["columns"])),
         ("error", _error(facts)),
         ("suspects", f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows were distrusted"),
+        *(("episode", text) for text in _episodes(facts.get("episodes", []))),
         *(("wrote", f"{name} ({size_in_words(size)})") for name, size in facts["files"].items()),
         ("next", next_command),
     ]
@@ -96,6 +117,13 @@ def print_pairs(title: str, lines: list[tuple[str, str]]) -> None:
     for name, text in lines:
         grid.add_row(Text(name, style="bold"), Text(text))
     console.print(Panel(grid, title=title, title_align="left", expand=False))
+
+
+def _episodes(episodes: list[dict[str, Any]]) -> list[str]:
+    shown = [each["sentence"] for each in episodes[:MOST_EPISODES]]
+    if len(episodes) > MOST_EPISODES:
+        shown.append(f"and {len(episodes) - MOST_EPISODES:,} more")
+    return shown
 
 
 def _rows(facts: dict[str, Any]) -> str:

@@ -11,9 +11,12 @@ import typer
 
 from ..tables import columns_needed, read_table, require_columns, targets_of, unread_values
 from ..tables.opening import file_hint
+from ..text import shortened
 from . import options
-from .fit import report_writer
+from .fit import report_writer, suspect_table
+from .learning import named_by
 from .messages import UnusableError, notes, plain_errors, print_json, say
+from .outside import outside
 from .spreadsheets import defused
 from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
 
@@ -119,13 +122,18 @@ def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
     )
     require_columns(names, frame.columns, "the table")
     frame.attrs["notes"] += unread_values(saved.model, frame)
-    return frame
+    named = saved.info.get("id")
+    return named_by(frame, named) if named in frame.columns else frame
 
 
 def predict(
     model: options.Model,
     data: options.Data,
     out: OutTable = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the table's columns.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse rows outside what the model has seen.")
+    ] = False,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -140,11 +148,12 @@ def predict(
 ) -> None:
     """Predict the target of new rows.
 
-    The columns may come in any order; columns that the model does not need are ignored.
+    The columns may come in any order; columns that the model does not need are ignored. The
+    column 'outside' names the inputs that lie outside what the model has seen.
 
     For example:
 
-        robustscn predict model.skops new.csv --out predictions.csv
+        robustscn predict model.skops new.csv --out predictions.csv --keep
 
         cat new.csv | robustscn predict model.skops -
     """
@@ -158,6 +167,12 @@ def predict(
         frame = rows_for(saved, data, reading)
         notes(frame.attrs["notes"], quiet or json)
         predicted = _predictions(saved, frame)
+        strange = outside(frame, saved.info.get("seen") or {})
+        _tell_outside(strange, frame.index, strict, quiet or json)
+        if keep:
+            predicted = _beside(frame, predicted)
+        if "seen" in saved.info:
+            predicted[_free("outside", predicted.columns)] = strange
         if place is not None:
             files = write_all({place: table_writer(predicted)})
             if json:
@@ -165,10 +180,42 @@ def predict(
             else:
                 _say_wrote(files, quiet)
         elif json:
-            columns = {name: predicted[name].tolist() for name in predicted.columns}
-            print_json({"rows": len(predicted), "predictions": columns})
+            columns = {
+                name: predicted[name].tolist()
+                for name in predicted.columns
+                if name.startswith("predicted ")
+            }
+            print_json({"rows": len(predicted), "predictions": columns, "outside": strange})
         else:
             defused(predicted).to_csv(sys.stdout)
+
+
+def _tell_outside(strange: list[str], names: pd.Index, strict: bool, quiet: bool) -> None:
+    rows = [k for k, columns in enumerate(strange) if columns]
+    if not rows:
+        return
+    kind, first = names.name or "row", names[rows[0]]
+    words = (
+        f"{len(rows):,} of {len(strange):,} rows lie outside what the model has seen, first "
+        f"{kind} {first} ({shortened(strange[rows[0]])})"
+    )
+    if strict:
+        raise UnusableError(f"{words}: correct or leave them out, or predict without --strict")
+    notes([f"{words}: their predictions are guesses"], quiet)
+
+
+def _beside(frame: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
+    """Return the table's own columns and the predictions beside them."""
+    whole = frame.copy()
+    for name in predicted.columns:
+        whole[_free(name, whole.columns)] = predicted[name].to_numpy()
+    return whole
+
+
+def _free(name: str, taken: Any) -> str:
+    while name in taken:
+        name += "'"
+    return name
 
 
 def _predictions(saved: Saved, frame: pd.DataFrame) -> pd.DataFrame:
@@ -203,8 +250,9 @@ def outliers(
 ) -> None:
     """List the rows of a table that a model finds suspect, the strangest first.
 
-    A row is suspect when its target is more than three robust standard deviations, as they were
-    when the model was made, from the prediction. Rows without a target are not judged.
+    Rows that the model was made from are judged as the fit judged them. Of others, a row is
+    suspect when its target is more than three robust standard deviations, as they were when the
+    model was made, from the prediction. Rows without a target are not judged.
 
     For example:
 
@@ -259,6 +307,10 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     if not targets.known.any():
         raise UnusableError("no row has a target to be judged by: use 'robustscn predict' instead")
     known = frame[targets.known]
+    if _is_learned(saved, targets.values):
+        # The fit has judged these rows, by networks that had not seen them: that stands.
+        table = suspect_table(saved.model.named_steps["model"], known.index, targets.names)
+        return table, len(known)
     observed = targets.values.reshape(len(known), -1)
     expected = np.asarray(saved.model.predict(known)).reshape(observed.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -327,16 +379,23 @@ def report(
 
 def _refuse_other_rows(saved: Saved, observed: Any) -> None:
     """Raise where the table is not the one the model was made from: the page is about its rows."""
-    model = saved.model.named_steps["model"]
-    learned = np.asarray(model.expected_) + np.asarray(model.residuals_)
-    same = learned.shape == observed.shape and np.allclose(
-        learned, observed, rtol=1e-6, atol=1e-9 * np.abs(learned).max()
-    )
-    if not same:
+    if not _is_learned(saved, observed):
+        n_rows = len(saved.model.named_steps["model"].expected_)
         raise UnusableError(
-            f"the page is about the {len(learned):,} rows that the model was made from, and this "
+            f"the page is about the {n_rows:,} rows that the model was made from, and this "
             "table has others: give that table, or judge this one by 'robustscn outliers'"
         )
+
+
+def _is_learned(saved: Saved, observed: Any) -> bool:
+    """Return whether these are the targets that the model was made from."""
+    model = saved.model.named_steps["model"]
+    if not hasattr(model, "residuals_") or not len(observed):
+        return False
+    learned = np.asarray(model.expected_) + np.asarray(model.residuals_)
+    return learned.shape == observed.shape and np.allclose(
+        learned, observed, rtol=1e-6, atol=1e-9 * np.abs(learned).max()
+    )
 
 
 def export(

@@ -17,6 +17,9 @@ from .paths import ErrorPath
 from .record import BINS, FARTHEST, FitRecord, Target
 from .style import Figure, axis, by_weight, css, layout, literal, ref, tick, upright, weight_bar
 
+MOST_LINE = 1500
+"""Points of a line: more would not be seen."""
+
 
 def figures_of(record: FitRecord) -> dict[str, list[Figure]]:
     """Return all figures of a page.
@@ -33,6 +36,7 @@ def figures_of(record: FitRecord) -> dict[str, list[Figure]]:
     """
     numbered = list(enumerate(record.targets))
     figures = {
+        "episodes": [episode_figure(record, q) for q, _ in numbered],
         "fit": [fit_figure(record, q) for q, _ in numbered],
         "residuals": [residual_figure(target) for _, target in numbered],
         "weights": [weight_figure(record)],
@@ -72,6 +76,66 @@ def fit_figure(record: FitRecord, q: int) -> Figure:
     design["yaxis"] |= {"range": [low, high]}
     design["margin"] |= {"t": 60}
     return {"data": [agreement, rows], "layout": design}
+
+
+def episode_figure(record: FitRecord, q: int) -> Figure:
+    """Return the target along the rows or the time, what was expected, and episodes shaded."""
+    points, name = record.points, literal(record.targets[q].name)
+    along = points.position.astype(float) if points.along is None else points.along.values
+    known = np.flatnonzero(np.isfinite(along))
+    order = known[np.argsort(along[known], kind="stable")]
+    order = order[np.linspace(0, len(order) - 1, min(MOST_LINE, len(order))).astype(int)]
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "expected",
+        "x": [float(f"{v:.15g}") for v in along[order]],
+        "y": _finite(points.expected[order, q]),
+        "line": {"color": css("muted"), "width": 1},
+        "hoverinfo": "skip",
+    }
+    rows = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "observed",
+        "x": ref("along"),
+        "y": ref(f"observed-{q}"),
+        "hovertext": ref(f"hover-{q}"),
+        "hoverinfo": "text",
+        "marker": by_weight(len(points)),
+    }
+    title = "row, in the order of the data" if points.along is None else literal(points.along.name)
+    design = layout(title, name, height=380, legend=True)
+    design["yaxis"] |= {"range": list(visible_range(record, q))}
+    if points.along is not None and points.along.kind == "date":
+        design["xaxis"] |= {"type": "date"}
+    design["shapes"] = _shaded(record, q)
+    return {"data": [line, rows], "layout": design}
+
+
+def _shaded(record: FitRecord, q: int) -> list[Figure]:
+    shapes = []
+    for episode in record.episodes:
+        if episode.kind == "spikes" or episode.target != record.targets[q].name:
+            continue
+        ends = episode.ends if record.points.along is not None else episode.rows[[0, -1]]
+        if ends is None:
+            continue
+        shapes.append(
+            {
+                "type": "rect",
+                "x0": float(ends[0]),
+                "x1": float(ends[1]),
+                "y0": 0,
+                "y1": 1,
+                "yref": "paper",
+                "fillcolor": css("distrust"),
+                "opacity": 0.15,
+                "line": {"width": 0},
+                "layer": "below",
+            }
+        )
+    return shapes
 
 
 def visible_range(record: FitRecord, q: int) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 "use strict";
 // The figures: columns and colours are put into what Python left open, then Plotly draws.
 (() => {
-  const { page, values, shown, number } = report;
+  const { page, values, shown, number, beyond } = report;
   const root = document.documentElement;
 
   // ---- what hovering shows -------------------------------------------------------------------
@@ -10,11 +10,11 @@
   const hover = (targetOf) => (i) => {
     const q = targetOf(i);
     return [
-      `<b>row ${literal(shown("row", i))}</b>`,
+      `<b>${literal(page.rowName)} ${literal(shown("row", i))}</b>`,
       ...(page.time ? [`${literal(page.time)}: ${shown("time", i)}`] : []),
       `observed ${literal(page.targets[q])}: ${shown(`observed-${q}`, i)}`,
       `predicted: ${shown(`expected-${q}`, i)}`,
-      `deviations: ${number(values(`deviations-${q}`)[i], 3)}`,
+      `deviations: ${beyond(values(`deviations-${q}`)[i])}`,
       `weight: ${number(values("weight")[i], 3)}`,
       ...page.raw.map((raw, k) => `${literal(raw)}: ${literal(shown(`raw-${k}`, i))}`),
     ].join("<br>");

@@ -32,6 +32,9 @@ const report = (() => {
     return String(Number(value.toPrecision(digits))).replace("-", "−");
   };
 
+  // How far beyond a hundred deviations a row is says nothing more.
+  const beyond = (value) => (Math.abs(value) > 100 ? (value > 0 ? ">100" : "<−100") : number(value, 3));
+
   // ---- theme -------------------------------------------------------------------------------
   const button = document.getElementById("theme");
   const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -61,7 +64,7 @@ const report = (() => {
     return scale > 0 ? worst("deviations")(i) * scale : worst("observed")(i) - worst("expected")(i);
   };
   const header = [
-    stored("row", "row"),
+    stored(page.rowName, "row"),
     ...(page.time ? [stored(page.time, "time")] : []),
     ...(page.targets.length > 1
       ? [{ label: "target", of: (i) => page.targets[values("worst")[i]], text: (i) => page.targets[values("worst")[i]] }]
@@ -69,7 +72,7 @@ const report = (() => {
     numeric("observed", worst("observed"), 6),
     numeric("expected", worst("expected"), 6),
     numeric("residual", residual, 4),
-    numeric("deviations", worst("deviations"), 3),
+    { ...numeric("deviations", worst("deviations"), 3), text: (i) => beyond(worst("deviations")(i)) },
     numeric("weight", (i) => values("weight")[i], 2),
     ...page.raw.map((name, k) => stored(name, `raw-${k}`)),
   ];
@@ -143,5 +146,5 @@ const report = (() => {
   setTheme(remembered() ?? (system.matches ? "dark" : "light"));
   makeTable();
   performance.mark("robustscn-table");
-  return Object.assign(report, { values, shown, number, setTheme });
+  return Object.assign(report, { values, shown, number, beyond, setTheme });
 })();

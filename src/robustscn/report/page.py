@@ -31,6 +31,7 @@ MOST_BYTES = 5_850_000
 """Size of a page that mail still takes; rows are left out of the charts to keep to it."""
 
 MOST_TABLE_ROWS = 1000
+MOST_EPISODES = 20
 
 
 def write_report(record: FitRecord, path: str | os.PathLike[str]) -> Path:
@@ -112,6 +113,8 @@ def render(record: FitRecord) -> str:
         tiles=_tiles(tiles(record)),
         sampling=html.escape(sampling(record, points)),
         chooser=_chooser(record),
+        episodes=_episodes(record),
+        pictures=_pictures(record),
         inputs=_input_places(record),
         paths=_path_places(record),
         held_out=_fact_list("On rows kept from the fit", record.held_out),
@@ -160,6 +163,7 @@ def _payload(record: FitRecord, points: Points) -> dict[str, Any]:
     time = points.along is not None
     return {
         "columns": columns | ({"time": _packed(points.along)} if points.along else {}),
+        "rowName": points.name.name,
         "raw": [column.name for column in points.raw],
         "time": points.along.name if time and points.along else None,
         "targets": [target.name for target in record.targets],
@@ -232,6 +236,30 @@ def _chooser(record: FitRecord) -> str:
         '<p class="chooser"><label for="target">Target shown in the figures</label> '
         f'<select id="target">{options}</select></p>'
     )
+
+
+def _episodes(record: FitRecord) -> str:
+    if not record.episodes:
+        return "<p>There is none.</p>"
+    several = len(record.targets) > 1
+    items = "".join(
+        f"<li>{html.escape(f'{each.target}: ' if several else '')}{html.escape(each.sentence)}</li>"
+        for each in record.episodes[:MOST_EPISODES]
+    )
+    more = len(record.episodes) - MOST_EPISODES
+    rest = f"<p>{more:,} shorter ones are not listed.</p>" if more > 0 else ""
+    return f"<ol>{items}</ol>{rest}"
+
+
+def _pictures(record: FitRecord) -> str:
+    """Return what is odd about columns; the pictures are ours, the words are the data's."""
+    if not record.pictures:
+        return ""
+    figures = "".join(
+        f"<figure>{picture}<figcaption>{html.escape(words)}</figcaption></figure>"
+        for words, picture in record.pictures
+    )
+    return f'<h3>Odd about the columns</h3>\n<div class="grid">{figures}</div>'
 
 
 def _place(name: str, label: str, height: int) -> str:

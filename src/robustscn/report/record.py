@@ -18,10 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..judgement import Judgement, fitted_model, judgement_of
+from ..looks import Episode, Order, episodes_of, look, order_of
+from ..tables.columns import as_numbers
 from .columns import column_of
 from .dependence import Inputs, inputs_of
 from .paths import ErrorPath, paths_of
 from .points import Points, Stretches, points_of, stretches_of
+from .sparks import spark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +33,7 @@ FARTHEST = 10.0
 """Robust standard deviations beyond which the histogram counts rows together."""
 
 BINS = 80
+MOST_PICTURES = 12
 PACKAGES = ("robustscn", "numpy", "scikit-learn", "pandas", "plotly")
 
 Facts = tuple[tuple[str, str], ...]
@@ -91,6 +95,10 @@ class FitRecord:
         Facts to print as they are.
     command : str
         How to make all this again; empty if not known.
+    episodes : tuple of Episode
+        Stretches that went wrong together, the longest first.
+    pictures : tuple of pairs of str
+        What is odd about columns, and a small picture of each as SVG.
     """
 
     model: str
@@ -109,6 +117,8 @@ class FitRecord:
     versions: Facts
     held_out: Facts
     command: str
+    episodes: tuple[Episode, ...] = ()
+    pictures: Facts = ()
 
 
 def record_of(
@@ -174,7 +184,9 @@ def record_of(
     along = None if time is None else column_of(frame[time])
     if along is not None and along.kind == "text":
         along = None
-    row_names = column_of(frame.index.to_series(), "row")
+    row_names = column_of(frame.index.to_series(), str(frame.index.name or "row"))
+    order = order_of(frame, None if along is None else time)
+    observed = judge.expected + judge.residuals
     return FitRecord(
         model=type(fitted_model(model)).__name__,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -192,7 +204,33 @@ def record_of(
         versions=_versions(),
         held_out=_facts({str(k).replace("_", " "): v for k, v in (held_out or {}).items()}),
         command=command or "",
+        episodes=tuple(
+            episodes_of(
+                observed, judge.expected, judge.scale, judge.outliers, order, [*map(str, names)]
+            )
+        ),
+        pictures=_pictures(frame, features, names, order),
     )
+
+
+def _pictures(
+    frame: pd.DataFrame, features: Sequence[Any], targets: Sequence[Any], order: Order
+) -> Facts:
+    """Return what is odd about columns of numbers, with a small picture of each."""
+    numbers = [
+        name
+        for name in (*targets, *features)
+        if np.issubdtype(getattr(frame[name].dtype, "type", object), np.number)
+    ]
+    chosen = [name for name in targets if name in numbers]
+    shown = []
+    for finding in look(frame, numbers, chosen, order=order)[:MOST_PICTURES]:
+        values = as_numbers(frame[finding.column])
+        odd = np.zeros(len(frame), dtype=bool)
+        odd[finding.rows] = True
+        words = f"{finding.column} {finding.sentence}"
+        shown.append((words, spark(values[order.rows], odd[order.rows])))
+    return tuple(shown)
 
 
 def _check_columns(frame: pd.DataFrame, names: Sequence[Any]) -> None:

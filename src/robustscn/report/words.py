@@ -95,6 +95,7 @@ def sampling(record: FitRecord, points: Points) -> str:
 def captions(record: FitRecord) -> dict[str, str]:
     """Return the sentence under each heading."""
     return {
+        "about_episodes": _about_episodes(record),
         "about_fit": "Each point is a row. On the dotted line, what was observed is what was "
         "predicted; the further a point is from the line, the less it was believed. Hover over "
         "a point to see its row.",
@@ -128,6 +129,15 @@ def target_notes(record: FitRecord) -> dict[str, list[str]]:
             for target in record.targets
         ],
     }
+
+
+def _about_episodes(record: FitRecord) -> str:
+    if not any(each.kind != "spikes" for each in record.episodes):
+        return "No stretch of rows went wrong together; what is left are single rows."
+    return (
+        "Rows that went wrong together, with a likely cause; shaded in the picture. Rows of a "
+        "stretch that look right by themselves belong to it all the same."
+    )
 
 
 def _about_weights(record: FitRecord) -> str:

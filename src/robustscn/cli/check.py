@@ -1,0 +1,169 @@
+"""`robustscn check`: a look at the columns of a table, before anything is fitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..looks import Finding, look, order_of
+from ..tables import plan_columns, read_table, targets_of
+from ..text import shortened
+from . import options
+from .messages import notes, plain_errors, print_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_LINES = 5
+"""Findings that `fit` shows; `check` shows all."""
+
+
+def check(
+    data: options.Data,
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", "-t", metavar="COLUMN", help="Column to be learned later."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="COLUMN", help="Order of the rows; else the first dates."),
+    ] = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    skip_rows: options.SkipRows = None,
+    na: options.Na = None,
+    sheet: options.Sheet = None,
+    max_size: options.MaxSize = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Look at the columns of a table: what repeats, jumps, drifts or cannot be.
+
+    Fits and writes nothing. Says for each column what is odd, with the rows.
+
+    For example:
+
+        robustscn check measurements.csv --target size
+
+        robustscn check log.xlsx --json
+    """
+    with plain_errors(debug):
+        reading = options.reading_of(
+            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+        )
+        frame = read_table(data, **reading)
+        present = list(frame.columns)
+        targets = options.named_columns(target, present)
+        if targets:
+            targets_of(frame, targets, to_learn=False)
+        inputs = [name for name in present if name not in targets]
+        plan = plan_columns(frame, inputs) if inputs else None
+        assumed = [*frame.attrs["notes"], *(plan.notes if plan else ())]
+        found = findings_of(frame, plan.numbers if plan else (), targets, time)
+        if json:
+            print_json(
+                {
+                    "rows": len(frame),
+                    "columns": len(present),
+                    "findings": [plain_finding(each, frame) for each in found],
+                    "notes": assumed,
+                }
+            )
+            return
+        notes(assumed, quiet)
+        for each in found:
+            print(line_of(each))
+        if not found:
+            print(f"nothing odd in {len(frame):,} rows of {len(present):,} columns")
+
+
+def findings_of(
+    frame: pd.DataFrame, numbers: Any, targets: list[str], time: str | None = None
+) -> list[Finding]:
+    """Return what is odd about the columns of a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table as `read_table` returns it.
+    numbers : sequence of str
+        Inputs that are numbers.
+    targets : list of str
+        Columns to be learned.
+    time : str or None
+        Column that gives the order of the rows.
+
+    Returns
+    -------
+    list of Finding
+        Those of targets first.
+    """
+    units = frame.attrs.get("reading", {}).get("units", {})
+    return look(frame, list(numbers), targets, order=order_of(frame, time), units=units)
+
+
+def line_of(finding: Finding) -> str:
+    """Return a finding as one line.
+
+    Parameters
+    ----------
+    finding : Finding
+        What was found.
+
+    Returns
+    -------
+    str
+        Column, what is odd, and where.
+    """
+    what = "target " if finding.target else ""
+    return f"{what}{shortened(finding.column)!r} {finding.sentence}"
+
+
+def short_look(found: list[Finding]) -> list[str]:
+    """Return the first few findings as lines, and how many there are besides.
+
+    Parameters
+    ----------
+    found : list of Finding
+        What was found.
+
+    Returns
+    -------
+    list of str
+        For `fit` to show.
+    """
+    lines = [line_of(each) for each in found[:MOST_LINES]]
+    if len(found) > MOST_LINES:
+        lines.append(f"{len(found) - MOST_LINES:,} more findings: see 'robustscn check'")
+    return lines
+
+
+def plain_finding(finding: Finding, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return a finding as plain data.
+
+    Parameters
+    ----------
+    finding : Finding
+        What was found.
+    frame : pandas.DataFrame
+        The table, whose index names the rows.
+
+    Returns
+    -------
+    dict
+        For `--json`.
+    """
+    named = [str(name) for name in frame.index[finding.rows[:1000]]]
+    return {
+        "column": finding.column,
+        "kind": finding.kind,
+        "target": finding.target,
+        "words": finding.words,
+        "where": finding.where,
+        "rows": len(finding.rows),
+        str(frame.index.name or "row"): named,
+    }

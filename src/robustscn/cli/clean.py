@@ -1,0 +1,110 @@
+"""`robustscn clean`: a table without the targets that a model does not believe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from ..tables import targets_of
+from . import options
+from .messages import notes, plain_errors, print_json, say
+from .use import judged, loaded, rows_for
+from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def clean(
+    data: options.Data,
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="FILE", help="Model that 'fit' wrote.")
+    ] = "model.skops",
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Table to write.")
+    ] = "clean.csv",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put the expected value there instead of nothing.")
+    ] = False,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    skip_rows: options.SkipRows = None,
+    na: options.Na = None,
+    sheet: options.Sheet = None,
+    max_size: options.MaxSize = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Write a table with the flagged targets blanked or replaced, and marked.
+
+    All rows and columns stay; a column 'flagged' is 1 where a target was taken out.
+
+    For example:
+
+        robustscn clean measurements.csv --model model.skops --out clean.csv
+    """
+    with plain_errors(debug):
+        place = output_path(out)
+        check_outputs([place], [model, data])
+        reading = options.reading_of(
+            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+        )
+        saved = loaded(model, reading["max_size"])
+        frame = rows_for(saved, data, reading)
+        notes(frame.attrs["notes"], quiet or json)
+        table, n_judged = judged(saved, frame.set_axis(range(len(frame)), axis=0))
+        cleaned = without_flagged(frame, table, saved.info["targets"], replace)
+        files = write_all({place: table_writer(cleaned)}) if place is not None else {}
+        if json:
+            print_json({"rows": n_judged, "flagged": len(table), "files": files})
+        elif not quiet:
+            what = "replaced by what was expected" if replace else "blanked"
+            say(f"{len(table):,} of {n_judged:,} targets were flagged and {what}")
+            for name, size in files.items():
+                say(f"wrote {name} ({size_in_words(size)})")
+
+
+def without_flagged(
+    frame: pd.DataFrame, table: pd.DataFrame, targets: list[str], replace: bool
+) -> pd.DataFrame:
+    """Return a table with flagged targets blanked or replaced.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        All rows.
+    table : pandas.DataFrame
+        Flagged rows, indexed by their position in the frame, from `judged`.
+    targets : list of str
+        Target columns.
+    replace : bool
+        Whether the expected value takes the place of the observed one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With a column "flagged", under another name where there is one already.
+    """
+    read = targets_of(frame, targets, to_learn=False)
+    values = np.full((len(frame), len(targets)), np.nan)
+    values[read.known] = read.values.reshape(-1, len(targets))
+    cleaned = frame.copy()
+    rows = table.index.to_numpy(dtype=int)
+    which = (
+        [targets.index(name) for name in table["output"]] if "output" in table else [0] * len(rows)
+    )
+    values[rows, which] = table["expected"].to_numpy() if replace else np.nan
+    for number, name in enumerate(targets):
+        cleaned[name] = values[:, number]
+    marked = np.zeros(len(frame), dtype=int)
+    marked[rows] = 1
+    name = "flagged"
+    while name in cleaned.columns:
+        name += "'"
+    cleaned[name] = marked
+    return cleaned

@@ -1,0 +1,103 @@
+"""A look at all columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.columns import as_numbers
+from .finding import Finding
+from .levels import levels
+from .order import Order, order_of
+from .repeats import repeated
+from .values import odd_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOSTLY_ONE = 0.4
+"""A column of which this share is one value is not looked at for repeats and levels."""
+SEVEREST = ("sentinel", "impossible", "unit", "stuck", "held", "level", "drift")
+"""Kinds of findings, the most certain first."""
+
+
+def look(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    targets: Sequence[str] = (),
+    *,
+    order: Order | None = None,
+    units: Mapping[str, str] | None = None,
+) -> list[Finding]:
+    """Return what is odd about columns of numbers, targets first.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    columns : sequence of str
+        Columns to look at besides the targets; those that are no numbers are passed over.
+    targets : sequence of str
+        Columns that are to be predicted.
+    order : Order or None
+        In which order rows follow each other; None finds out.
+    units : mapping of str to str or None
+        Units of columns, where they are known.
+
+    Returns
+    -------
+    list of Finding
+        The most certain first in each column.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from robustscn.looks import look
+    >>> flow = np.random.default_rng(0).normal(50, 2, 200)
+    >>> flow[[20, 90, 140]] = -999
+    >>> [finding.words for finding in look(pd.DataFrame({"flow": flow}), ["flow"])]
+    ['is -999 in 3 rows, far from all else: a mark for nothing? (--na -999 reads it so)']
+    """
+    order = order or order_of(frame)
+    found = []
+    names = [*targets, *(name for name in columns if name not in targets)]
+    for name in names:
+        values = as_numbers(frame[name])
+        if frame[name].dtype.kind == "b" or np.isfinite(values).mean() < 0.2:
+            continue
+        unit = (units or {}).get(name, "")
+        here = [f for f in odd_values(name, values, order, unit) if _varies(values) or f.certain]
+        odd = np.zeros(len(values), dtype=bool)
+        for each in here:
+            odd[each.rows] = True
+        rest = np.where(odd, np.nan, values)
+        if _varies(rest):
+            here += [*repeated(name, rest, order), *_few(list(levels(name, rest, order)))]
+        here.sort(key=lambda each: SEVEREST.index(each.kind))
+        found += [
+            Finding(f.column, f.kind, f.words, f.rows, f.where, name in targets) for f in here
+        ]
+    return found
+
+
+def _varies(values: NDArray[np.float64]) -> bool:
+    """Return whether a column is measured all the time, and not mostly at its end or its rest."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return False
+    _, counts = np.unique(known, return_counts=True)
+    return bool(counts.max() <= MOSTLY_ONE * len(known))
+
+
+def _few(findings: list[Finding]) -> list[Finding]:
+    """Return findings with many stretches of another level as one: that is how the column is."""
+    levels_found = [each for each in findings if each.kind == "level"]
+    if len(levels_found) <= 2:
+        return findings
+    rows = np.concatenate([each.rows for each in levels_found])
+    words = f"has another level in {len(levels_found)} stretches, {len(rows):,} rows"
+    others = [each for each in findings if each.kind != "level"]
+    return [*others, Finding(levels_found[0].column, "level", words, rows)]
