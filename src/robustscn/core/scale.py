@@ -129,7 +129,7 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
         that normal noise goes beyond three as seldom as with one output: cut-offs, which all
         lie out there, mean the same.
     """
-    shrink = _shrinking(len(scales))
+    shrink = shrinking(len(scales))
 
     def length(e: Array) -> Array:
         xp = namespace(e)
@@ -141,7 +141,8 @@ def distances(rows: Rows, residuals: Column, scales: HostArray) -> Column:
 
 
 @cache
-def _shrinking(n_outputs: int) -> float:
+def shrinking(n_outputs: int) -> float:
+    """Return what the length of several outputs' scaled residuals is multiplied by."""
     beyond = chdtrc(1, 9.0)  # the share of a chi-squared variable of one degree beyond 3 squared
     return float(3.0 / np.sqrt(chdtri(n_outputs, beyond)))
 

@@ -42,10 +42,11 @@ from ..core.rows import Column, LocalRows
 from ..core.second_look import ROUNDS, SETTLED, second_look
 from ..core.weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
+from ._stream import StreamMixin
 from ._watch import Watch, with_callbacks
 
 
-class RobustSCNRegressor(RobustMixin, NetworkRegressor):
+class RobustSCNRegressor(StreamMixin, RobustMixin, NetworkRegressor):
     """Robust regression from dirty data alone: no clean rows, no tuning, raw units.
 
     Several stochastic configuration networks share one set of row weights. A row is judged by
@@ -79,6 +80,9 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         Activation of the nodes.
     n_jobs : int or None, default=-1
         Networks fitted at the same time; -1 uses all cores.
+    half_life : float or None, default=None
+        Rows after which a row that `partial_fit` learned counts half; None never forgets, but a
+        change of the world is still taken in.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -110,6 +114,10 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
     stop_reason_ : str
         Which round was kept and why.
+    drift_ : list of Drift
+        Changes that `partial_fit` took in: `row`, `began`, `size`, `deviations`.
+    suspects_ : list of Suspect
+        Rows that `partial_fit` found strange: `row`, `observed`, `expected`, `deviations`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -139,6 +147,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         scopes: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         activation: str = "logistic",
         n_jobs: int | None = -1,
+        half_life: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_networks = n_networks
@@ -150,6 +159,7 @@ class RobustSCNRegressor(RobustMixin, NetworkRegressor):
         self.scopes = scopes
         self.activation = activation
         self.n_jobs = n_jobs
+        self.half_life = half_life
         self.random_state = random_state
 
     @with_callbacks
