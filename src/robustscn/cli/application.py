@@ -26,6 +26,7 @@ COMMANDS = {
         "use",
         "Write the page about a fit again, from the model and the table it was made from.",
     ),
+    "watch": ("watch", "Predict rows as they come in, learn from them, and tell of changes."),
     "export": ("use", "Write a model as ONNX, which predicts where there is no Python."),
     "info": ("info", "Show what is in a model file without building any of it."),
     "demo": ("demo", "Show all of this on a simulated grinding circuit with 25 % wrong targets."),

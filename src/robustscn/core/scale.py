@@ -130,7 +130,7 @@ def distances(rows: Rows, residuals: Column, scales: HostArray | None = None) ->
         lie out there, mean the same.
     """
     scales = np.ones(residuals.shape[1]) if scales is None else scales
-    shrink = _shrinking(len(scales))
+    shrink = shrinking(len(scales))
 
     def length(e: Array) -> Array:
         xp = namespace(e)
@@ -142,7 +142,8 @@ def distances(rows: Rows, residuals: Column, scales: HostArray | None = None) ->
 
 
 @cache
-def _shrinking(n_outputs: int) -> float:
+def shrinking(n_outputs: int) -> float:
+    """Return what the length of several outputs' scaled residuals is multiplied by."""
     beyond = chdtrc(1, 9.0)  # the share of a chi-squared variable of one degree beyond 3 squared
     return float(3.0 / np.sqrt(chdtri(n_outputs, beyond)))
 

@@ -153,7 +153,13 @@ class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, B
         if is_numpy_array(y):  # scikit-learn orders the inputs only
             y = np.asarray(y, order=ORDER)
         _check_size(X)
-        return training_of(rows_of(X), X, y, _checked_weight(sample_weight, X))
+        training = training_of(rows_of(X), X, y, _checked_weight(sample_weight, X))
+        self._learned_weight = training.problem.total_weight()
+        self._forget_stream()
+        return training
+
+    def _forget_stream(self) -> None:
+        """Begin anew; estimators that learn on from streams forget what they learned there."""
 
     def _validation(self, X_val: Any, y_val: Any, training: Training) -> Validation | None:
         if X_val is None and y_val is None:

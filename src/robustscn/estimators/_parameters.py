@@ -29,6 +29,10 @@ def _jobs(value: Any) -> str | None:
     return None if value is None or (whole and value != 0) else "None or a whole number but 0"
 
 
+def _positive_or_none(value: Any) -> str | None:
+    return None if value is None or _positive(value) is None else "None or a positive number"
+
+
 def _positive(value: Any) -> str | None:
     return None if _is_number(value) and value > 0 else "a positive finite number"
 
@@ -80,6 +84,7 @@ CHECKS: dict[str, Check] = {
     "window": _whole,
     "block": _whole,
     "patience": _whole,
+    "half_life": _positive_or_none,
     "ridge": _not_negative,
     "tol": _not_negative,
     "scope": _positive,

@@ -51,6 +51,7 @@ from ._base import (
     rows_of,
 )
 from ._certainty import CertainMixin
+from ._stream import StreamMixin
 from ._watch import Watch, with_callbacks
 
 LOOKED_ROWS = 2**12
@@ -58,7 +59,7 @@ LOOKED_ROWS = 2**12
 are solved for and judged at the end. On 20,000 rows twice as many gained nothing."""
 
 
-class RobustSCNRegressor(CertainMixin, NetworkRegressor):
+class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
     """Robust regression from dirty data alone: no clean rows, no tuning, raw units.
 
     Several stochastic configuration networks share one set of row weights. A row is judged by
@@ -94,6 +95,9 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         False discovery rate: share of right rows allowed among those in `outliers_`.
     n_jobs : int or None, default=-1
         Networks fitted at the same time; -1 uses all cores.
+    half_life : float or None, default=None
+        Rows after which a row that `partial_fit` learned counts half; None never forgets, but a
+        change of the world is still taken in.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -128,6 +132,10 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         `training_error` on the rows each was grown on, `left_out_error` on those kept from it.
     stop_reason_ : str
         Which round was kept and why.
+    drift_ : list of Drift
+        Changes that `partial_fit` took in: `row`, `began`, `size`, `deviations`.
+    suspects_ : list of Suspect
+        Rows that `partial_fit` found strange: `row`, `observed`, `expected`, `deviations`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -158,6 +166,7 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         activation: str = "logistic",
         fdr: float = 0.1,
         n_jobs: int | None = -1,
+        half_life: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_networks = n_networks
@@ -170,6 +179,7 @@ class RobustSCNRegressor(CertainMixin, NetworkRegressor):
         self.activation = activation
         self.fdr = fdr
         self.n_jobs = n_jobs
+        self.half_life = half_life
         self.random_state = random_state
 
     @with_callbacks

@@ -30,6 +30,7 @@ from ..core.sketch import UNSAMPLED_ROWS
 from ..core.solve import Fit
 from ..core.weighting import Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
+from ._stream import StreamMixin
 from ._watch import Watch, fitted_network, with_callbacks
 
 SCOPES = (0.5, 1.0, 3.0, 5.0, 7.0, 9.0, 15.0, 25.0, 50.0, 100.0, 150.0, 200.0)
@@ -130,7 +131,7 @@ def grown(
     )
 
 
-class SCNRegressor(NetworkRegressor):
+class SCNRegressor(StreamMixin, NetworkRegressor):
     """Stochastic configuration network.
 
     Hidden nodes are drawn at random, but a node joins the network only if it satisfies a
@@ -175,6 +176,9 @@ class SCNRegressor(NetworkRegressor):
     warm_start : bool, default=False
         Go on from the nodes of the last fit, up to a larger `max_nodes`. On the same rows, with
         the same integer `random_state`, the network is that of one longer fit.
+    half_life : float or None, default=None
+        Rows after which a row that `partial_fit` learned counts half; None never forgets, but a
+        change of the world is still taken in.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -190,6 +194,10 @@ class SCNRegressor(NetworkRegressor):
         Why growth ended.
     output_weights_ : array of shape (n_nodes, n_outputs)
         Output weights.
+    drift_ : list of Drift
+        Changes that `partial_fit` took in: `row`, `began`, `size`, `deviations`.
+    suspects_ : list of Suspect
+        Rows that `partial_fit` found strange: `row`, `observed`, `expected`, `deviations`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -216,6 +224,8 @@ class SCNRegressor(NetworkRegressor):
     True
     """
 
+    _distrusts = False
+
     def __init__(
         self,
         max_nodes: int = 100,
@@ -234,6 +244,7 @@ class SCNRegressor(NetworkRegressor):
         activation: str = "logistic",
         patience: int = 20,
         warm_start: bool = False,
+        half_life: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.max_nodes = max_nodes
@@ -251,6 +262,7 @@ class SCNRegressor(NetworkRegressor):
         self.activation = activation
         self.patience = patience
         self.warm_start = warm_start
+        self.half_life = half_life
         self.random_state = random_state
 
     @with_callbacks
@@ -403,6 +415,9 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     warm_start : bool, default=False
         Go on with further rounds, up to a larger `n_rounds`, from the row weights of the last
         fit, which must have been on the same rows.
+    half_life : float or None, default=None
+        Rows after which a row that `partial_fit` learned counts half; None never forgets, but a
+        change of the world is still taken in.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -435,6 +450,10 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         Why its growth ended.
     output_weights_ : array of shape (n_nodes, n_outputs)
         Output weights.
+    drift_ : list of Drift
+        Changes that `partial_fit` took in: `row`, `began`, `size`, `deviations`.
+    suspects_ : list of Suspect
+        Rows that `partial_fit` found strange: `row`, `observed`, `expected`, `deviations`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -457,6 +476,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     True
     """
 
+    _distrusts = True
+
     def __init__(
         self,
         max_nodes: int = 100,
@@ -478,6 +499,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         activation: str = "logistic",
         patience: int = 20,
         warm_start: bool = False,
+        half_life: float | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -496,6 +518,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
             activation=activation,
             patience=patience,
             warm_start=warm_start,
+            half_life=half_life,
             random_state=random_state,
         )
         self.n_rounds = n_rounds

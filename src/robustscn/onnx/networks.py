@@ -45,6 +45,11 @@ def prediction(graph: Graph, model: Any, x: str) -> str:
     """Return the prediction of a fitted estimator for inputs of shape (n_rows, n_features)."""
     if graph.border == np.float32 and not 1e-30 < model._scale < 1e30:
         raise CannotExport("the targets are beyond what float32 holds: export with dtype='float64'")
+    if hasattr(model, "_stream"):
+        raise CannotExport(
+            "the model has learned on with partial_fit, which ONNX has no place for: export it as "
+            "it was after fit"
+        )
     scaling: Scaling | None = getattr(model, "_scaling", None)
     networks = (model._network,) if scaling is None else model._networks
     centre: HostArray | float = 0.0

@@ -10,8 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import estimators, weighting
+from ..core.channel import Channel
+from ..core.information import Information
 from ..core.inputs import Scaling
 from ..core.nodes import Network, Nodes
+from ..core.regrowth import Unit
+from ..core.stream import Batch, Plan, Stream
 
 
 def _name(kind: type) -> str:
@@ -31,6 +35,7 @@ TRUSTED = (
     MODELS
     | {_name(type(named)) for named in weighting.NAMED.values()}
     | {_name(kind) for kind in (Network, Nodes, Scaling)}
+    | {_name(kind) for kind in (Batch, Channel, Information, Plan, Stream, Unit)}
     | {
         # By name: a model without a table needs nothing of tables.
         "robustscn.tables.columns.DateParts",

@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import OneHotEncoder
 
+from ..core.channel import LEVEL, Channel
 from ..core.nodes import Network
+from ..core.stream import LONG, MIDDLE, Batch, Stream
 
 
 class Unsound(ValueError):  # noqa: N818
@@ -38,6 +40,8 @@ def check_soundness(model: Any) -> None:
             _check_encoder(part)
         elif isinstance(part, Network):
             _check_network(part)
+        elif isinstance(part, Stream):
+            _check_stream(part)
 
 
 def parts_of(value: Any, seen: set[int]) -> Iterator[Any]:
@@ -124,3 +128,52 @@ def _check_network(network: Network) -> None:
     output = network.output_weights
     if output.ndim != 2 or output.shape[0] != sum(widths):
         raise Unsound("a network whose output weights and nodes do not agree")
+
+
+def _check_stream(stream: Stream) -> None:
+    n_features, n_given, n_outputs = (
+        stream.kept.X.shape[-1],
+        stream.kept.given.shape[-1],
+        stream.kept.y.shape[-1],
+    )
+    width = n_given + n_features + len(stream.nodes) + 1
+    weights = [each.output_weights for each in (stream.slow, stream.fast)] + list(stream.archive)
+    shapes = [
+        (stream.nodes.weights, (n_features, stream.nodes.n_units)),
+        (stream.unit.low, (n_features,)),
+        (stream.unit.width, (n_features,)),
+        (stream.errors, (LONG, MIDDLE + 1, n_outputs)),
+        (stream.limits, (2, n_outputs)),
+        (stream.middle, (n_outputs,)),
+        (stream.last, (n_outputs,)),
+        (stream.suspects, (len(stream.suspects), 4)),
+        (stream.drifts, (len(stream.drifts), 4)),
+        *((each, (width, n_outputs)) for each in weights),
+    ]
+    if any(np.shape(array) != shape for array, shape in shapes):
+        raise Unsound("a stream whose parts do not agree")
+    for channel in (stream.slow, stream.fast):
+        _check_channel(channel, width, n_outputs)
+    _check_rows(stream.kept, n_features, n_outputs, n_given)
+    _check_rows(stream.waiting, n_features, n_outputs, 0)
+    if not 0 <= stream.speaker <= MIDDLE or min(stream.n_rows, stream.n_errors) < 0:
+        raise Unsound("a stream that counts wrongly")
+
+
+def _check_channel(channel: Channel, width: int, n_outputs: int) -> None:
+    information, size = channel.information, width + n_outputs
+    # LAPACK is handed the factor as it is, and takes its order on trust.
+    if (
+        information.n_columns != width
+        or information.factor.shape != (size, size)
+        or information.factor.dtype != np.float64
+        or channel.tail.shape != (LEVEL, n_outputs)
+    ):
+        raise Unsound("a stream whose information does not agree with its nodes")
+
+
+def _check_rows(rows: Batch, n_features: int, n_outputs: int, n_given: int) -> None:
+    n = len(rows.weight)
+    wanted = (n, n_features), (n, n_given), (n, n_outputs), (n,)
+    if tuple(map(np.shape, (rows.X, rows.given, rows.y, rows.weight))) != wanted:
+        raise Unsound("rows of a stream that do not agree")
