@@ -12,7 +12,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean bench-breakdown
+.PHONY: help demo test test-core test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean bench-breakdown bench-certainty
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -94,6 +94,9 @@ bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fif
 
 bench-breakdown: $(VENV)/.peers  ## error up to 48 % wrong rows, beside other tools; fifteen minutes
 	$(BIN)/python benchmarks/breakdown.py
+
+bench-certainty: $(VENV)/.peers  ## coverage of intervals and error rate of flags; a quarter of an hour
+	$(BIN)/python benchmarks/certainty.py
 
 bench-speed: $(VENV)/.peers  ## many rows, beside trees and random networks
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/speed.py

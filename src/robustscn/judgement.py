@@ -33,6 +33,8 @@ class Judgement:
         One robust standard deviation of the residuals.
     left_out : bool
         Whether the networks that judged a row had not seen it.
+    probability : array of shape (n_rows,) or None
+        How probably each row is wrong, where the estimator says so.
     """
 
     inlier_weight: HostArray
@@ -41,6 +43,14 @@ class Judgement:
     residuals: HostArray
     scale: HostArray
     left_out: bool
+    probability: HostArray | None = None
+
+    @property
+    def n_maybe_right(self) -> int | None:
+        """How many of the suspect rows are expected to be right after all, where that is known."""
+        if self.probability is None:
+            return None
+        return round(float(np.sum(1.0 - self.probability[self.outliers])))
 
     @property
     def deviations(self) -> HostArray:
@@ -108,4 +118,5 @@ def judgement_of(estimator: Any) -> Judgement:
         residuals,
         np.atleast_1d(to_host64(model.residual_scale_)),
         hasattr(model, "growth_path_"),
+        to_host64(model.outlier_probability_) if hasattr(model, "outlier_probability_") else None,
     )

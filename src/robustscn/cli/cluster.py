@@ -233,7 +233,9 @@ def _read_part(
 def _facts(task: Task, model: Any, known: Any) -> dict[str, Any]:
     import dask
 
-    residuals, outliers = dask.compute(model.residuals_, model.outliers_)
+    residuals, outliers, probability = dask.compute(
+        model.residuals_, model.outliers_, model.outlier_probability_
+    )
     distrusted, names = int(outliers.sum()), task.targets.names
     kinds = ("numbers", "categories", "dates", "left_out")
     plan = asdict(task.plan)
@@ -245,6 +247,8 @@ def _facts(task: Task, model: Any, known: Any) -> dict[str, Any]:
         "held_out": robust_error(residuals, LEFT_OUT, ~outliers).facts(names),
         "distrusted_rows": distrusted,
         "distrusted_share": distrusted / len(outliers),
+        "maybe_right": round(float((1.0 - probability[outliers]).sum())),
+        "estimated_wrong_share": float(model.estimated_outlier_share_),
         "stop_reason": model.stop_reason_,
     }
 

@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ..judgement import judgement_of
 from ..looks import Episode, Finding
 from ..text import one_line
 from .check import plain_finding
@@ -66,6 +67,8 @@ def facts_of(
         "held_out": None if fit.held_out is None else fit.held_out.facts(task.targets.names),
         "distrusted_rows": distrusted,
         "distrusted_share": distrusted / n_rows,
+        "maybe_right": judgement_of(fit.model).n_maybe_right,
+        "estimated_wrong_share": float(fit.model.estimated_outlier_share_),
         "episodes": [plain_episode(each) for each in episodes],
         "findings": [plain_finding(each, task.frame) for each in findings],
         "stop_reason": fit.model.stop_reason_,
@@ -89,12 +92,20 @@ def print_summary(facts: dict[str, Any], next_command: str) -> None:
         ("rows", _rows(facts)),
         ("columns", _columns(facts["columns"])),
         ("error", _error(facts)),
-        ("suspects", f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows were distrusted"),
+        ("suspects", _suspects(facts)),
         *(("episode", text) for text in _episodes(facts.get("episodes", []))),
         *(("wrote", f"{name} ({size_in_words(size)})") for name, size in facts["files"].items()),
         ("next", next_command),
     ]
     print_pairs("robustscn fit", lines)
+
+
+def _suspects(facts: dict[str, Any]) -> str:
+    words = f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows were distrusted"
+    if facts["distrusted_rows"]:
+        right = facts["maybe_right"]
+        words += f"; {f'about {right:,}' if right else 'hardly one'} of them may be right"
+    return words
 
 
 def print_pairs(title: str, lines: list[tuple[str, str]]) -> None:

@@ -123,7 +123,7 @@ def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
     require_columns(names, frame.columns, "the table")
     frame.attrs["notes"] += unread_values(saved.model, frame)
     named = saved.info.get("id")
-    return named_by(frame, named) if named in frame.columns else frame
+    return named_by(frame, named) if isinstance(named, str) and named in frame.columns else frame
 
 
 def predict(
@@ -134,6 +134,13 @@ def predict(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows outside what the model has seen.")
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Also between which values this share of clean targets lies, such as 0.9.",
+        ),
+    ] = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -155,6 +162,8 @@ def predict(
 
         robustscn predict model.skops new.csv --out predictions.csv --keep
 
+        robustscn predict model.skops new.csv --interval 0.9
+
         cat new.csv | robustscn predict model.skops -
     """
     with plain_errors(debug):
@@ -167,6 +176,8 @@ def predict(
         frame = rows_for(saved, data, reading)
         notes(frame.attrs["notes"], quiet or json)
         predicted = _predictions(saved, frame)
+        if interval is not None:
+            predicted = predicted.join(_intervals(saved, frame, interval))
         strange = outside(frame, saved.info.get("seen") or {})
         _tell_outside(strange, frame.index, strict, quiet or json)
         if keep:
@@ -183,7 +194,7 @@ def predict(
             columns = {
                 name: predicted[name].tolist()
                 for name in predicted.columns
-                if name.startswith("predicted ")
+                if name.startswith(("predicted ", "from ", "to "))
             }
             print_json({"rows": len(predicted), "predictions": columns, "outside": strange})
         else:
@@ -224,6 +235,25 @@ def _predictions(saved: Saved, frame: pd.DataFrame) -> pd.DataFrame:
     values = np.asarray(saved.model.predict(frame)).reshape(len(frame), -1)
     names = [f"predicted {name}" for name in saved.info["targets"]]
     return pd.DataFrame(values, index=frame.index, columns=names)
+
+
+def _intervals(saved: Saved, frame: pd.DataFrame, coverage: float) -> pd.DataFrame:
+    """Return the lower and upper ends for each target."""
+    import pandas as pd
+
+    if not 0.0 < coverage < 1.0:
+        raise UnusableError(f"--interval {coverage:g} is no share: give one such as 0.9")
+    last = saved.model[-1]
+    if not hasattr(last, "predict_interval"):
+        raise UnusableError(
+            "the model in this file knows no intervals: make it anew with 'robustscn fit'"
+        )
+    inputs = saved.model[:-1].transform(frame)
+    ends = np.asarray(last.predict_interval(inputs, coverage)).reshape(len(frame), -1, 2)
+    columns = {}
+    for number, name in enumerate(saved.info["targets"]):
+        columns[f"from {name}"], columns[f"to {name}"] = ends[:, number].T
+    return pd.DataFrame(columns, index=frame.index)
 
 
 def _say_wrote(files: dict[str, int], quiet: bool) -> None:

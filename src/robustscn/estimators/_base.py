@@ -226,7 +226,8 @@ class RobustMixin:
             One line for each row in `outliers_`: its name (`row`), the target it came with
             (`observed`), what the other rows suggest (`expected`), their difference
             (`residual`), the same in robust standard deviations (`deviations`) and how far the
-            row is believed (`inlier_weight`). With several outputs, those of the output that
+            row is believed (`inlier_weight`); where it is known, how probably it is wrong
+            (`probability`). With several outputs, those of the output that
             deviates most, whose number is in `output`.
         """
         check_is_fitted(self, "outliers_")

@@ -55,6 +55,8 @@ def suspects(estimator: Any, index: Any = None) -> pd.DataFrame:
             "inlier_weight": to_host(estimator.inlier_weight_)[chosen],
         }
     )
+    if hasattr(estimator, "outlier_probability_"):
+        table["probability"] = to_host(estimator.outlier_probability_)[chosen]
     if residuals.shape[1] > 1:
         table.insert(1, "output", worst)
     order = np.argsort(-np.abs(table["deviations"].to_numpy()), kind="stable")

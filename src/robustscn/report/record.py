@@ -89,6 +89,8 @@ class FitRecord:
         The inputs that matter most.
     left_out : bool
         Whether rows were judged by networks that had not seen them.
+    n_maybe_right : int or None
+        How many of the distrusted rows are expected to be right, where that is known.
     stop_reason : str
         Why the fit ended where it did.
     data, settings, versions, held_out : tuple of pairs of str
@@ -111,6 +113,7 @@ class FitRecord:
     paths: tuple[ErrorPath, ...]
     inputs: Inputs
     left_out: bool
+    n_maybe_right: int | None
     stop_reason: str
     data: Facts
     settings: Facts
@@ -198,6 +201,7 @@ def record_of(
         paths=paths_of(model),
         inputs=inputs,
         left_out=judge.left_out,
+        n_maybe_right=judge.n_maybe_right,
         stop_reason=str(getattr(fitted_model(model), "stop_reason_", "")),
         data=_data(frame, names, features, time, source),
         settings=_settings(model),

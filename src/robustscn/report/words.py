@@ -29,7 +29,8 @@ def explanation(record: FitRecord) -> list[str]:
     names = _listed([target.name for target in record.targets])
     what = f"The model predicts {names}. {judged} {_limit(record)}"
     if record.n_suspects == 0:
-        return [what, "No row was that far away, so all rows had their say in the model."]
+        what = f"The model predicts {names}. {judged}"
+        return [what, "No row was far enough away, so all rows had their say in the model."]
     return [
         what,
         "No row was deleted. A row that looks wrong was given less weight, down to nearly none, "
@@ -39,17 +40,33 @@ def explanation(record: FitRecord) -> list[str]:
 
 
 def _limit(record: FitRecord) -> str:
+    if record.n_maybe_right is not None:
+        return (
+            "A row is distrusted where the two differ by more than noise explains there, so "
+            "clearly that few of all rows that are may be right after all: "
+            f"{_about(record.n_maybe_right)} of these {record.n_suspects:,}. "
+            f"One standard deviation of the noise is about {_scales(record)}."
+        )
     unsure = ", and more where the networks disagree" if record.left_out else ""
     if len(record.targets) == 1:
         return (
             "A row is distrusted where the two differ by more than three robust standard "
             f"deviations, which is about {3 * record.targets[0].scale:.3g} here{unsure}."
         )
-    scales = _listed([f"{target.scale:.3g} for {target.name}" for target in record.targets])
     return (
         "A row is distrusted where its targets, taken together, are further away than three "
-        f"robust standard deviations; one is about {scales}{unsure}."
+        f"robust standard deviations; one is about {_scales(record)}{unsure}."
     )
+
+
+def _scales(record: FitRecord) -> str:
+    if len(record.targets) == 1:
+        return f"{record.targets[0].scale:.3g} here"
+    return _listed([f"{target.scale:.3g} for {target.name}" for target in record.targets])
+
+
+def _about(count: int) -> str:
+    return f"about {count:,}" if count else "hardly one"
 
 
 def tiles(record: FitRecord) -> list[tuple[str, str, str]]:
@@ -100,8 +117,13 @@ def captions(record: FitRecord) -> dict[str, str]:
         "predicted; the further a point is from the line, the less it was believed. Hover over "
         "a point to see its row.",
         "about_residuals": "How far rows are from their prediction, and how much a row at that "
-        "distance counted. Beyond the dotted lines, at three deviations, rows are distrusted. "
-        f"The outermost bars count all rows beyond {FARTHEST:g} deviations.",
+        "distance counted. "
+        + (
+            "Beyond the dotted lines, at three deviations, rows are distrusted. "
+            if record.n_maybe_right is None
+            else "The dotted lines are at three deviations of the noise. "
+        )
+        + f"The outermost bars count all rows beyond {FARTHEST:g} deviations.",
         "about_weights": _about_weights(record),
         "about_inputs": _about_inputs(record),
         "about_paths": _about_paths(record),
