@@ -123,7 +123,7 @@ def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
     require_columns(names, frame.columns, "the table")
     frame.attrs["notes"] += unread_values(saved.model, frame)
     named = saved.info.get("id")
-    return named_by(frame, named) if named in frame.columns else frame
+    return named_by(frame, str(named)) if named in frame.columns else frame
 
 
 def predict(
