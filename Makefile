@@ -12,7 +12,8 @@ endif
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core test-hostile soak test-slow test-kernels test-versions test-wheel lint types imports docstrings check bench bench-known bench-accuracy bench-learner bench-ablation bench-speed bench-shortcuts bench-table bench-dask bench-gpu readme pictures reproduce reproduction-page clean bench-breakdown bench-certainty
+# Every target that is described here is no file.
+.PHONY: $(shell sed -nE 's/^([a-z-]+):.*##.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -109,6 +110,9 @@ bench-table: $(VENV)/.developer  ## what the command line adds to a fit, up to a
 
 bench-dask: $(VENV)/.developer  ## two workers against one process; memory of the workers
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/dask_scaling.py
+
+bench-faults: $(VENV)/.peers  ## planted faults of plants; an hour, goes on where it stopped
+	$(BIN)/python benchmarks/faults.py
 
 bench-gpu: $(VENV)/.developer  ## fits on a GPU, where torch sees one
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/gpu.py

@@ -10,7 +10,7 @@ their files). In each a fault is planted, and `robustscn fit` judges the rows:
 
     python benchmarks/faults.py                  all cells; goes on where it stopped
     python benchmarks/faults.py --seeds 2        fewer draws
-    python benchmarks/faults.py --page           docs/faults.md from the committed results
+    python benchmarks/faults.py --page           docs/faults.md from results/faults.json
 """
 
 from __future__ import annotations
@@ -224,14 +224,15 @@ def _plain(value: Any) -> Any:
 
 
 def page() -> str:
-    """Return the page from the committed results."""
+    """Return the page from the results."""
     cells = json.loads(RESULTS.read_text())["cells"]
     seeds = len({c["seed"] for c in cells})
     lines = [
         "# Planted faults",
         "",
         "Faults as plants have them in three real tables with a date column, "
-        f"{seeds} draws of each; recall / precision of rows, means over tables and draws. "
+        f"{seeds} draw{'s' * (seeds > 1)} of each; recall / precision of rows, means over tables "
+        "and draws. "
         "*Dates learned*: rows flagged one by one with `--keep-time`. *Flagged*: the same on the "
         "defaults, which keep dates and counters from the networks. *Found*: flagged, in an "
         "episode, or named by the look at the columns. Made by `python benchmarks/faults.py`.",
@@ -256,6 +257,8 @@ def page() -> str:
     lines += ["", "By table, *found*:", "", "| fault | " + " | ".join(TABLES) + " |"]
     lines.append("| --- |" + " --- |" * len(TABLES))
     for fault in list(FAULTS)[1:]:
+        if not any(c["fault"] == fault for c in cells):
+            continue
         row = [
             _pair([c["found"] for c in cells if (c["fault"], c["table"]) == (fault, name)])
             for name in TABLES

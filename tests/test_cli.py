@@ -161,7 +161,7 @@ def test_several_targets_are_learned_together(tmp_path, capsys):
     assert set(json.loads(out)["held_out"]["robust_rmse"]) == {"size", "power"}
     assert set(pd.read_csv(tmp_path / "outliers.csv")["output"]) <= {"size", "power"}
     code, out, _ = outcome(capsys, "predict", tmp_path / "model.skops", tmp_path / "data.csv")
-    assert out.splitlines()[0] == "line,predicted size,predicted power"
+    assert out.splitlines()[0] == "line,predicted size,predicted power,outside"
 
 
 @pytest.mark.parametrize(

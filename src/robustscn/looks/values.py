@@ -132,8 +132,8 @@ def _slips(name: str, values: NDArray[np.float64], order: Order) -> Iterator[Fin
     logs[positive] = np.log(values[positive])
     middle = np.nanmedian(logs)
     low, high = np.nanquantile(logs, [0.05, 0.95])
-    if high - low > 0.9 * np.log(10):
-        return  # the column spans so much that ten times a value is a value
+    if high - low > 0.6 * np.log(10):
+        return  # the column spans so much that a tenth of a value may be one
     for factor in FACTORS:
         for direction in (1, -1):
             step = direction * np.log(factor)
