@@ -26,7 +26,7 @@ $(VENV)/.user: pyproject.toml
 
 $(VENV)/.developer: $(VENV)/.user
 	@echo "Adding what the tests and checks need (once; half a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,dask,onnx,test,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[cli,dask,onnx,river,test,dev]'
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.developer
@@ -108,6 +108,10 @@ bench-shortcuts: $(VENV)/.developer  ## what blocks, kept nodes and float32 cost
 bench-table: $(VENV)/.developer  ## what the command line adds to a fit, up to a million rows
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/table_speed.py
 
+bench-streams: $(VENV)/.peers  ## rows one by one, beside river's own; hours, goes on where it stopped
+	$(BIN)/python benchmarks/streams.py
+	$(BIN)/python benchmarks/streams.py --page
+
 bench-dask: $(VENV)/.developer  ## two workers against one process; memory of the workers
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/dask_scaling.py
 
@@ -124,6 +128,7 @@ readme: $(VENV)/.developer  ## the README's picture and tables, from the committ
 pictures: $(VENV)/.developer  ## pictures of the docs; needs Debian's chromium and chromium-driver
 	$(BIN)/python examples/plots.py --folder out/plots
 	$(BIN)/python examples/report_picture.py docs/report.png
+	$(BIN)/python examples/stream.py --picture docs/stream.png
 
 reproduce: $(VENV)/.user  ## the paper's tables and figures; under two hours, goes on where it was
 	@env -u OMP_NUM_THREADS $(BIN)/robustscn reproduce all --out out/reproduction

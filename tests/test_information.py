@@ -38,6 +38,10 @@ def test_all_at_once_is_ridge_regression_with_a_free_constant() -> None:
     penalty = 0.3 * w.sum() * np.diag([1.0, 1.0, 1.0, 0.0])
     normal = np.linalg.solve(H.T @ (w[:, None] * H) + penalty, H.T @ (w[:, None] * Y))
     np.testing.assert_allclose(information_of(H, Y, w, 0.3).output_weights(), normal, rtol=1e-9)
+    goal = np.ones((4, 1))
+    pulled = information_of(H, Y, w, 0.3, goal).output_weights()
+    less = information_of(H, Y - H @ goal, w, 0.3).output_weights()
+    np.testing.assert_allclose(pulled, less + goal, rtol=1e-9)
 
 
 def test_directions_that_no_row_shows_get_nothing() -> None:

@@ -45,7 +45,7 @@ class Channel:
         *,
         kept: float,
         turn: int,
-        towards: HostArray | None = None,
+        towards: HostArray,
     ) -> Channel:
         """Return the channel after further rows.
 
@@ -61,8 +61,8 @@ class Channel:
             Share of the weight of earlier rows that is left.
         turn : int
             Number of the block. What fades of the ridge is put back, one column after the other.
-        towards : array of shape (n_columns, n_outputs) or None
-            Output weights that the ridge draws to; None stands for zero.
+        towards : array of shape (n_columns, n_outputs)
+            Output weights that the ridge draws to.
 
         Returns
         -------
@@ -75,8 +75,8 @@ class Channel:
         if lost > 0:
             pull = np.zeros((1, n_drawn + 1))
             pull[0, turn % n_drawn] = 1.0
-            goal = np.zeros((1, targets.shape[1])) if towards is None else pull @ towards
-            rows, goals = np.concatenate([columns, pull]), np.concatenate([targets, goal])
+            rows = np.concatenate([columns, pull])
+            goals = np.concatenate([targets, pull @ towards])
             counts = np.append(weight, lost)
         information = self.information.updated(rows, goals, counts, kept)
         information = replace(information, weight=information.weight - lost)

@@ -97,7 +97,11 @@ def nothing_known(n_columns: int, n_outputs: int) -> Information:
 
 
 def information_of(
-    columns: HostArray, targets: HostArray, weight: HostArray, ridge: float = 0.0
+    columns: HostArray,
+    targets: HostArray,
+    weight: HostArray,
+    ridge: float = 0.0,
+    towards: HostArray | None = None,
 ) -> Information:
     """Return the information of rows that are all given at once.
 
@@ -111,7 +115,9 @@ def information_of(
         How far each row counts.
     ridge : float
         Penalty on the squared output weights, that of the constant aside, for each unit of
-        weight. It stands in the factor like rows of zero targets, and fades as rows do.
+        weight. It stands in the factor like further rows, and fades as rows do.
+    towards : array of shape (n_columns, n_outputs) or None
+        Output weights that the penalty draws to; None stands for zero.
 
     Returns
     -------
@@ -121,7 +127,10 @@ def information_of(
     n_columns, n_outputs = columns.shape[1], targets.shape[1]
     total = float(np.sum(weight))
     root = np.sqrt(weight)[:, None]
-    penalty = np.sqrt(ridge * total) * np.eye(n_columns, n_columns + n_outputs)
+    penalty = np.eye(n_columns, n_columns + n_outputs)
+    if towards is not None:
+        penalty[:, n_columns:] = towards
+    penalty *= np.sqrt(ridge * total)
     penalty[n_columns - 1] = 0.0
     stacked = np.vstack([np.hstack([columns * root, targets * root]), penalty])
     width = n_columns + n_outputs

@@ -123,7 +123,12 @@ class Evidence:
         )
 
 
-def solved(columns: HostArray, evidence: Evidence) -> tuple[Information, float]:
+def drawn_to(n_columns: int, n_outputs: int, n_given: int) -> HostArray:
+    """Return the output weights that ridges draw to: what a fitted model says, and nothing else."""
+    return np.eye(n_columns, n_outputs) if n_given else np.zeros((n_columns, n_outputs))
+
+
+def solved(columns: HostArray, evidence: Evidence, n_given: int) -> tuple[Information, float]:
     """Return the information of the evidence, with the ridge of the lowest left-out error.
 
     Parameters
@@ -132,6 +137,8 @@ def solved(columns: HostArray, evidence: Evidence) -> tuple[Information, float]:
         Hidden columns, the constant last.
     evidence : Evidence
         What they are to meet.
+    n_given : int
+        How many columns, the first, are what a fitted model says.
 
     Returns
     -------
@@ -141,19 +148,20 @@ def solved(columns: HostArray, evidence: Evidence) -> tuple[Information, float]:
         The penalty for each unit of weight.
     """
     targets, weight = evidence.mixed()
+    towards = drawn_to(columns.shape[1], targets.shape[1], n_given)
     if not weight.sum() > 0:
-        return information_of(columns, targets, weight + 1e-12, 1.0), 1.0
+        return information_of(columns, targets, weight + 1e-12, 1.0, towards), 1.0
     tuned = ridge_by_leave_one_out(
         LocalRows(len(weight)),
         columns[:, :-1],
-        targets,
+        targets - columns @ towards,
         weight,
         lambda block: block,
         columns.shape[1] - 1,
         RIDGES,
         in_memory=True,
     )
-    return information_of(columns, targets, weight, tuned.ridge), tuned.ridge
+    return information_of(columns, targets, weight, tuned.ridge, towards), tuned.ridge
 
 
 def more_nodes(
@@ -162,6 +170,7 @@ def more_nodes(
     left: HostArray,
     evidence: Evidence,
     *,
+    n_given: int,
     room: int,
     seed: int,
     round: int,
@@ -179,6 +188,8 @@ def more_nodes(
         Those of them that stay if nodes are found.
     evidence : Evidence
         What is to be met.
+    n_given : int
+        How many columns, the first, are what a fitted model says.
     room : int
         Nodes at most.
     seed, round : int
@@ -199,7 +210,7 @@ def more_nodes(
     earlier, later = slice(0, n_learn), slice(n_learn, None)
     learned = evidence.first(n_learn)
     targets, weight = learned.mixed()
-    start = solved(left[earlier], learned)[0].output_weights()
+    start = solved(left[earlier], learned, n_given)[0].output_weights()
     recipe = Recipe(
         Draw(
             seed,
@@ -227,8 +238,8 @@ def more_nodes(
         return None
     nodes = state.nodes.by_units()
     wider = with_nodes(left, nodes.hidden(inputs))
-    before = solved(columns[earlier], learned)[0].output_weights()
-    after = solved(wider[earlier], learned)[0].output_weights()
+    before = solved(columns[earlier], learned, n_given)[0].output_weights()
+    after = solved(wider[earlier], learned, n_given)[0].output_weights()
     checked = evidence.targets[later]
     errors = [
         float(np.sum(trimmed_mean(np.abs(checked - c[later] @ b), COUNTED)))

@@ -32,7 +32,7 @@ from .arrays import HostArray
 from .channel import LEVEL, STRANGE, Channel, followed
 from .information import nothing_known
 from .nodes import Nodes
-from .regrowth import Evidence, Unit, more_nodes, solved, unit_of
+from .regrowth import Evidence, Unit, drawn_to, more_nodes, solved, unit_of
 from .running import far, inlier_weight, running_scales, trimmed_mean
 
 BLOCK = 20
@@ -75,7 +75,8 @@ KEPT_EVENTS = 1000
 """Suspects and drift events that are kept, the latest."""
 
 WARY = 200
-"""Rows after which predictions are held near the targets seen so far."""
+"""Rows after which predictions are held near the targets seen so far, and what a fitted model says
+is mixed with other columns: fewer rows may not show what it knows."""
 
 CARRIES = 0.01
 """Robust standard deviations that a node must move predictions by, or it is removed."""
@@ -389,13 +390,19 @@ class Stream:
             ]
         elapsed, turn = float(np.sum(rows.weight)), self.n_rows // BLOCK
         towards = self.slow.output_weights
-        self.slow = self.slow.learned(
-            columns, rows.y, weights[0], kept=_kept(elapsed, self.plan.half_life), turn=turn
-        )
-        kept = _kept(elapsed, self._shorter_half_life())
-        self.fast = self.fast.learned(
-            columns, rows.y, weights[1], kept=kept, turn=turn, towards=towards
-        )
+        # Before the first solution there is nothing to update: the fitted model speaks.
+        if self.slow.ridge > 0:
+            kept = _kept(elapsed, self.plan.half_life)
+            n_given = self.kept.given.shape[1]
+            goal = drawn_to(columns.shape[1], rows.y.shape[1], n_given)
+            self.slow = self.slow.learned(
+                columns, rows.y, weights[0], kept=kept, turn=turn, towards=goal
+            )
+        if self.fast.ridge > 0:
+            kept = _kept(elapsed, self._shorter_half_life())
+            self.fast = self.fast.learned(
+                columns, rows.y, weights[1], kept=kept, turn=turn, towards=towards
+            )
 
     def _shorter_half_life(self) -> float:
         own = max(SHORTEST, float(len(self.slow.output_weights)))
@@ -440,7 +447,7 @@ class Stream:
             evidence = Evidence(
                 kept.y, np.where(is_new, kept.weight * believed, 0.0), known, ANCHOR
             )
-            information, ridge = solved(columns, evidence)
+            information, ridge = solved(columns, evidence, kept.given.shape[1])
             weights = information.output_weights()
             says = columns @ weights
         self.fast = Channel(information, weights, ridge, kept.y[-LEVEL:] - says[-LEVEL:])
@@ -465,7 +472,8 @@ class Stream:
         columns = self._columns(self.kept.X, self.kept.given)
         n_new = min(len(self.kept), self.n_rows - began)
         moved = columns[-ALARM:] @ (self.fast.output_weights - self.slow.output_weights)
-        size, scales = np.median(np.abs(moved), axis=0), self._scales(FAST, SHORT)
+        size = np.median(np.abs(moved), axis=0)
+        scales = self._scales(FAST, min(SHORT, self.n_rows - self.restarted))
         worst = int(np.argmax(size / scales))
         event = [self.n_rows, began, size[worst], size[worst] / scales[worst]]
         if event[-1] >= NOTABLE:  # else the sceptic was only the slower learner
@@ -537,6 +545,7 @@ class Stream:
             columns[-n_new:],
             columns[-n_new:, left],
             evidence.last(n_new),
+            n_given=kept.given.shape[1],
             room=most - len(stay),
             seed=self.plan.seed,
             round=self.n_rows // BLOCK,
@@ -553,7 +562,7 @@ class Stream:
     def _solve(self, evidence: list[Evidence], columns: HostArray) -> None:
         channels = []
         for each in evidence:
-            information, ridge = solved(columns, each)
+            information, ridge = solved(columns, each, self.kept.given.shape[1])
             weights = information.output_weights()
             tail = self.kept.y[-LEVEL:] - columns[-LEVEL:] @ weights
             channels.append(Channel(information, weights, ridge, tail))
@@ -608,7 +617,7 @@ def begun(
         It predicts what the fitted model does.
     """
     width = n_given + n_features + 1
-    weights = np.eye(width, n_outputs) if n_given else np.zeros((width, n_outputs))
+    weights = drawn_to(width, n_outputs, n_given)
     nothing = nothing_known(width, n_outputs)
     slow = Channel(replace(nothing, weight=learned), weights, 0.0, np.zeros((LEVEL, n_outputs)))
     fast = replace(slow, information=replace(nothing, weight=min(learned, ANCHOR)))
@@ -633,4 +642,5 @@ def begun(
         np.zeros(n_outputs),
         np.full(n_outputs, np.nan),
         n_errors=n_errors,
+        due=WARY if learned > 0 else BLOCK,
     )
