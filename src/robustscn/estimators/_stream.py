@@ -18,7 +18,13 @@ from sklearn.utils.validation import validate_data
 from ..core.arrays import Array, HostArray, to_host64
 from ..core.rows import Column, Rows
 from ..core.stream import Batch, Plan, Stream, begun
-from ._base import check_largest, check_weight_range, in_unit, one_blas_thread
+from ._base import (
+    NetworkRegressor,
+    check_largest,
+    check_weight_range,
+    in_unit,
+    one_blas_thread,
+)
 from ._parameters import check_parameters
 
 FIRST_ROWS = 200
@@ -74,7 +80,7 @@ def _learns_on(estimator: Any) -> bool:
     return not hasattr(estimator, "_local")
 
 
-class StreamMixin:
+class StreamMixin(NetworkRegressor):
     """Adds `partial_fit`, `drift_` and `suspects_` to an estimator of networks."""
 
     _distrusts = True
@@ -184,9 +190,9 @@ class StreamMixin:
         model.fit(rows.X, rows.y[:, 0] if flat else rows.y, rows.weight)
         ours = ("n_features_in_", "feature_names_in_")
         fitted = {k: v for k, v in vars(model).items() if k not in model.get_params()}
-        vars(self).update({k: v for k, v in fitted.items() if k not in ours})
+        self.__dict__.update({k: v for k, v in fitted.items() if k not in ours})
         for name in ("_first_rows", "_flat_first"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         y, given = self._in_scale(rows.y), self._output(rows.X)
         errors = y - given
         if hasattr(self, "residuals_"):  # left-out ones
@@ -219,7 +225,7 @@ class StreamMixin:
             middle = np.median(self._first_rows.y, axis=0)
             return in_unit(np.repeat(middle[None], rows.n_rows, axis=0), 1.0, self._flat_first)
         if "_stream" not in vars(self):
-            return super()._predicted(rows, X)  # type: ignore[misc]
+            return super()._predicted(rows, X)
         width = 2 * (self._width() + len(self._stream.slow.output_weights))
 
         def predicted(block: Array) -> HostArray:
@@ -229,7 +235,7 @@ class StreamMixin:
 
     def _forget_stream(self) -> None:
         for name in ("_stream", "_first_rows", "_flat_first"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     @property
     def drift_(self) -> list[Drift]:
