@@ -166,7 +166,7 @@ def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[Hos
                 (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), own)
                 if not count > 0:
                     break
-                scales[side, q] = NORMAL_MAD * quantile(rows, size, own, 0.5)
+                scales[side, q] = max(NORMAL_MAD * quantile(rows, size, own, 0.5), 1e-30)
                 counts[side, q] = count
                 limit = 3.0 * scales[side, q]
     # The relative error of a median absolute deviation is about 1.17 / sqrt(rows).
