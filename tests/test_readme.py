@@ -35,6 +35,17 @@ def test_the_code_for_contributors_does_what_it_says(capsys):
     assert capsys.readouterr().out.strip() == said
 
 
+def test_the_code_for_those_who_come_from_other_tools_finds_wrong_rows():
+    page = (ROOT / "docs" / "coming-from.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    names = {}
+    exec(compile(code, "coming-from.md", "exec"), names)
+    flagged, wrong = names["model"].outliers_, names["wrong"]
+    assert np.mean(wrong[flagged]) > 0.65  # hardly any noise: right rows have heavy tails
+    assert np.mean(flagged[wrong]) > 0.7
+    assert len(names["table"]) == flagged.sum()
+
+
 def test_the_tables_are_those_of_the_committed_results(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     measured = runpy.run_path(str(ROOT / "benchmarks" / "readme.py"))["measured"]

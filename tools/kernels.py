@@ -18,10 +18,11 @@ from pathlib import Path
 from suite import NARROWED, Outcome, finish, outcome_of
 
 FOREIGN = (
-    "ablation", "accuracy_benchmark", "cli", "dask", "dask_cost", "datasets", "house",
-    "learner_benchmark", "malformed", "outputs", "paper_data", "paper_page", "paper_running",
-    "persistence", "plots", "readme", "report", "report_browser", "reproduce", "tables",
-    "threads",
+    "ablation", "accuracy_benchmark", "anyone", "breakdown_benchmark", "certainty", "cli", "dask",
+    "dask_cost", "datasets", "fuzzed_tables", "hostile_cli", "hostile_models", "house",
+    "learner_benchmark", "looks", "malformed", "outputs", "paper_data", "paper_page",
+    "paper_running", "persistence", "plant_files", "plots", "readme", "report", "report_browser",
+    "reproduce", "river", "story", "tables", "threads", "watch",
 )  # fmt: skip
 """Tests of files, words, pages and clusters. All others are about numbers, new ones too."""
 

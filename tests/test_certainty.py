@@ -1,0 +1,103 @@
+"""Intervals and flags of the flagship: what they hold on dirty rows, in memory and from a file."""
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robustscn import RobustSCNRegressor
+
+ROOT = Path(__file__).parent.parent
+QUICK = {"n_networks": 4, "max_nodes": 40, "n_rounds": 6, "n_jobs": 1, "random_state": 0}
+
+
+def rows(n=500, *, share=0.2, noise=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 2))
+    level = np.full(n, 0.1) if noise is None else noise(X)
+    y = np.sin(4 * X[:, 0]) + X[:, 1] + level * rng.normal(size=n)
+    wrong = rng.random(n) < share
+    clean = y.copy()
+    y[wrong] += rng.uniform(-4, 4, size=wrong.sum())
+    return X, y, clean, wrong
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.1, 0.3])
+def fitted(request):
+    X, y, _, wrong = rows(share=request.param)
+    return RobustSCNRegressor(**QUICK).fit(X, y), wrong, request.param
+
+
+def test_intervals_hold_the_stated_share_of_clean_targets(fitted):
+    model, _, _ = fitted
+    fresh, _, clean, _ = rows(4000, seed=1)
+    for coverage in (0.5, 0.9):
+        low, high = model.predict_interval(fresh, coverage).T
+        inside = np.mean((low <= clean) & (clean <= high))
+        assert inside == pytest.approx(coverage, abs=0.05)
+    # Two times 1.645 standard deviations, and a little for what the networks do not know.
+    assert np.mean(high - low) == pytest.approx(0.329, rel=0.15)
+    assert np.all((low < model.predict(fresh)) & (model.predict(fresh) < high))
+
+
+def test_flags_hold_their_rate_and_the_share_is_found(fitted):
+    model, wrong, share = fitted
+    assert model.estimated_outlier_share_ == pytest.approx(share, abs=0.06)
+    if share == 0:
+        assert model.outliers_.sum() <= 1
+    else:
+        assert np.mean(~wrong[model.outliers_]) < 0.15
+        assert np.mean(model.outliers_[wrong]) > 0.75
+
+
+def test_intervals_and_flags_follow_noise_that_depends_on_the_inputs():
+    def fan(X):
+        return 0.03 + 0.4 * X[:, 1] ** 2
+
+    X, y, _, wrong = rows(1000, share=0.1, noise=fan, seed=2)
+    model = RobustSCNRegressor(**QUICK).fit(X, y)
+    fresh, _, clean, _ = rows(4000, noise=fan, seed=3)
+    low, high = model.predict_interval(fresh, 0.9).T
+    inside, level = (low <= clean) & (clean <= high), fan(fresh)
+    for quantile in np.linspace(0, 0.8, 5):
+        ends = np.quantile(level, [quantile, quantile + 0.2])
+        part = (level >= ends[0]) & (level <= ends[1])
+        assert np.mean(inside[part]) == pytest.approx(0.9, abs=0.1)
+    noisy = fan(X) > np.quantile(fan(X), 0.8)
+    assert np.mean(model.outliers_[noisy & ~wrong]) < 0.05
+
+
+def test_several_outputs_have_intervals_of_their_own():
+    X, y, _, _ = rows(300)
+    model = RobustSCNRegressor(**QUICK).fit(X, np.column_stack([y, 10 * X[:, 0]]))
+    interval = model.predict_interval(X)
+    assert interval.shape == (300, 2, 2)
+    width = np.mean(interval[:, :, 1] - interval[:, :, 0], axis=0)
+    assert width[1] < width[0]  # the second is met exactly
+
+
+@pytest.mark.parametrize("coverage", [0, 1, 90, -0.1, float("nan")])
+def test_a_coverage_that_is_no_share_is_refused(coverage):
+    X, y, _, _ = rows(60)
+    model = RobustSCNRegressor(**QUICK | {"n_rounds": 1, "max_nodes": 5}).fit(X, y)
+    with pytest.raises(ValueError, match="coverage must be between 0 and 1"):
+        model.predict_interval(X, coverage)
+
+
+def test_intervals_are_the_same_from_a_file(tmp_path):
+    from robustscn.persistence import load, save
+
+    X, y, _, _ = rows(200, noise=lambda X: 0.02 + 0.4 * X[:, 1])
+    model = RobustSCNRegressor(**QUICK).fit(X, y)
+    save(model, tmp_path / "model.skops")
+    again = load(tmp_path / "model.skops").model
+    np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))
+
+
+def test_the_page_is_made_of_the_committed_results():
+    benchmark = runpy.run_path(str(ROOT / "benchmarks" / "certainty.py"))
+    results = json.loads((ROOT / "benchmarks" / "results" / "certainty.json").read_text())
+    page = (ROOT / "docs" / "certainty.md").read_text(encoding="utf-8")
+    assert benchmark["page_of"](page, results) == page
