@@ -1,6 +1,7 @@
 """Settings of the whole suite: repeatable examples, and no silent skips where that is asked."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -29,3 +30,10 @@ if os.environ.get("ROBUSTSCN_NO_SKIPS"):
     def pytest_make_collect_report():
         outcome = yield
         _failed_if_skipped(outcome.get_result())
+
+
+def pytest_configure():
+    # Started in the background of a script, Ctrl-C is ignored here and in all that is started
+    # from here: programs that a test interrupts would run on.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
