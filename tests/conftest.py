@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 from hypothesis import settings
@@ -35,5 +36,6 @@ if os.environ.get("ROBUSTSCN_NO_SKIPS"):
 def pytest_configure():
     # Started in the background of a script, Ctrl-C is ignored here and in all that is started
     # from here: programs that a test interrupts would run on.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    ours = threading.current_thread() is threading.main_thread()
+    if ours and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
