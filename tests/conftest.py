@@ -1,6 +1,8 @@
 """Settings of the whole suite: repeatable examples, what many tests share, no silent skips."""
 
 import os
+import signal
+import threading
 
 import pytest
 from hypothesis import settings
@@ -67,3 +69,11 @@ if os.environ.get("ROBUSTSCN_NO_SKIPS"):
     def pytest_make_collect_report():
         outcome = yield
         _failed_if_skipped(outcome.get_result())
+
+
+def pytest_configure():
+    # Started in the background of a script, Ctrl-C is ignored here and in all that is started
+    # from here: programs that a test interrupts would run on.
+    ours = threading.current_thread() is threading.main_thread()
+    if ours and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -161,7 +161,10 @@ def test_interrupted_in_one_line_and_nothing_is_half_written(tmp_path, seconds):
     assert process.stderr.readline().startswith("0%")
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    out, err = process.communicate(timeout=60)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:  # what does not answer must not stay
+        process.kill()
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1].startswith("error: interrupted")
