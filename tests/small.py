@@ -80,3 +80,14 @@ VALUES = {
     "twelve decades": lambda rng: rng.normal(size=50) * 10.0 ** rng.integers(-6, 6, 50),
     "one gross": lambda rng: np.append(rng.normal(size=49), 1e12),
 }
+
+
+def plant(n: int, seed: int = 0, wrong: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return inputs, clean targets and targets with some wrong ones."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 3))
+    clean = np.sin(6 * X[:, 0]) + X[:, 1] + 10.0
+    y = clean + 0.05 * rng.normal(size=n)
+    hit = rng.uniform(size=n) < wrong
+    y[hit] += rng.uniform(-5, 5, hit.sum())
+    return X, clean, y

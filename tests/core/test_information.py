@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from robustscn.core.information import information_of, nothing_known
-from robustscn.core.rows import LocalRows
-from robustscn.core.running import far, running_scales, trimmed_mean
-from robustscn.core.scale import distances, trimmed_scales
 
 
 def _rows(n: int, p: int, q: int, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -75,22 +72,3 @@ def test_a_million_updates_agree_with_a_fresh_solve() -> None:
     H, Y = (np.vstack(part) for part in zip(*recent, strict=True))
     faded = kept ** np.arange(len(H) - 1.0, -1.0, -1.0)
     np.testing.assert_allclose(known.output_weights(), _fresh(H, Y, faded), rtol=1e-6)
-
-
-@pytest.mark.parametrize("wrong", [0.0, 0.25])
-def test_running_scale_and_distance_are_those_of_a_fit(wrong: float) -> None:
-    rng = np.random.default_rng(1)
-    e = rng.normal(size=(401, 1)) * 3.0
-    e[: int(wrong * 401)] += 50.0
-    rows = LocalRows(len(e))
-    scales = running_scales(e)
-    np.testing.assert_allclose(scales, trimmed_scales(rows, e, np.ones(len(e))), rtol=1e-12)
-    many = np.hstack([e, 2 * e[::-1]])
-    both = np.array([1.0, 2.0])
-    np.testing.assert_allclose(far(many, both), distances(rows, many, both), rtol=1e-12)
-    np.testing.assert_allclose(far(e, scales), distances(rows, e, scales), rtol=1e-12)
-
-
-def test_the_largest_do_not_move_a_trimmed_mean() -> None:
-    sizes = np.array([1.0, 2.0, 3.0, 4.0])
-    assert trimmed_mean(sizes, 0.5) == trimmed_mean(np.array([1.0, 1e9, 2.0, 7.0]), 0.5) == 1.5
