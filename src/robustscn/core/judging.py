@@ -62,6 +62,9 @@ NOISE_ASKED = (0, 3, LOOKS_AGAIN - 1)
 """Its rounds in which members are asked how noise depends on the inputs: any may be the one that
 is kept, and what is asked again is asked of better networks."""
 
+VOTE = 100.0
+"""One over the inlier weight from which on a row counts fully when noise is measured."""
+
 NARROWING = 0.4
 """Share of the widened doubt that is left after each of its rounds."""
 
@@ -391,7 +394,8 @@ def judge(
         if look is not None and plan.widened is not None:
             doubt = look.widened(rows, doubt, plan.widened)
         if plan.local:
-            noise = _noise(rows, weight, learner, opinion, plan.weighting, number)
+            votes = rows.map(_votes, sample_weight, believed)
+            noise = _noise(rows, votes, learner, opinion, plan.weighting, number)
         floor, relative = widest * plan.floor, None if noise is None else noise.relative
         judged = verdict(rows, sample_weight, evidence, doubt, plan.weighting, floor, relative)
         last = Round(plan, opinion, judged, doubt, believed, widest, noise)
@@ -424,8 +428,8 @@ def informed(
     """
     if kept.noise is not None:
         return kept
-    weight = rows.map(_product, sample_weight, kept.weight_used)
-    noise = _noise(rows, weight, learner, kept.opinion, kept.plan.weighting, number)
+    votes = rows.map(_votes, sample_weight, kept.weight_used)
+    noise = _noise(rows, votes, learner, kept.opinion, kept.plan.weighting, number)
     return replace(kept, noise=noise)
 
 
@@ -686,6 +690,15 @@ def _noise(
     scale = weighting.scale(rows, opinion.residuals, weight)
     sizes = rows.map(lambda e: logarithm(e, scale), opinion.residuals)
     return noise_of(rows, weight, sizes, learner.scatter(sizes, weight, opinion, number))
+
+
+def _votes(sample_weight: Array, believed: Array) -> Array:
+    """Return how far rows count when it is asked how large residuals are.
+
+    Believed by halves they would count by halves, most of all where noise is large, and it would
+    look smaller than it is: a row that is not rejected has its vote.
+    """
+    return sample_weight * namespace(believed).clip(VOTE * believed, 0.0, 1.0)
 
 
 def _local(relative: Array, own: HostArray, floor: HostArray | None) -> Array:
