@@ -657,6 +657,8 @@ FLAG = ["yes", "", None, 2, [True]]
 LIST = [(), (-1.0,), (0.0,), (np.nan,), (np.inf,), "abc", None, 3.0, ("a",), [[1.0, 2.0]], (None,)]
 
 BAD = {
+    "fdr": [0.0, 1.0, -0.1, 10, np.nan, "a", None, True],
+    "half_life": [0.0, -1.0, np.nan, "a", True, [5.0]],
     "max_nodes": WHOLE,
     "n_nodes": WHOLE,
     "n_networks": WHOLE,

@@ -1,6 +1,5 @@
 """Intervals and flags of the flagship: what they hold on dirty rows, in memory and from a file."""
 
-import json
 import runpy
 from pathlib import Path
 
@@ -97,8 +96,17 @@ def test_intervals_are_the_same_from_a_file(tmp_path):
     np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))
 
 
-def test_the_page_is_made_of_the_committed_results():
+def test_the_benchmark_spoils_the_share_it_says_and_tables_what_it_finds():
     benchmark = runpy.run_path(str(ROOT / "benchmarks" / "certainty.py"))
-    results = json.loads((ROOT / "benchmarks" / "results" / "certainty.json").read_text())
-    page = (ROOT / "docs" / "certainty.md").read_text(encoding="utf-8")
-    assert benchmark["page_of"](page, results) == page
+    draw = benchmark["drawn"]("Friedman, even noise", 0.25, 0)
+    assert draw.wrong.sum() == 250
+    found = {"coverage": 0.912, "width": 0.5, "flagged": 40.0, "found": 30.0, "wrong": 60.0}
+    results = {
+        benchmark["_key"](*cell): found | {"estimated": 0.2} for cell in benchmark["cells"](1)
+    }
+    page = benchmark["page_of"]("before <!-- measured --> stale <!-- /measured --> after", results)
+    assert page.startswith("before")
+    assert page.endswith("after")
+    assert "stale" not in page
+    assert "91.2 % (0.500)" in page
+    assert "25 % right, 50 % found; 20 % estimated" in page

@@ -27,7 +27,9 @@ from robustscn.cli.writing import size_in_words, write_all
 from robustscn.persistence import load
 from robustscn.tables import read_table
 
-COMMANDS = ("fit", "check", "predict", "outliers", "clean", "report", "export", "info", "demo")
+COMMANDS = (
+    "fit", "check", "predict", "outliers", "clean", "watch", "report", "export", "info", "demo",
+)  # fmt: skip
 SMALL = ("--networks", "4", "--nodes", "30", "--rounds", "5")
 TINY = ("--networks", "2", "--nodes", "5", "--rounds", "1")
 

@@ -79,7 +79,6 @@ def rmse(a, b):
 # The checks ask for the contract, not for accuracy: as much work as shows it.
 LITTLE = {
     "RSCKDERegressor": {"max_nodes": 30, "n_rounds": 3},
-    "RobustSCNRegressor": {"max_nodes": 40, "n_rounds": 5, "n_networks": 4},
 }
 
 

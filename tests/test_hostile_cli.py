@@ -155,7 +155,7 @@ def test_a_terminal_that_knows_ascii_only_is_enough(tmp_path):
     arguments = ["predict", tmp_path / "model.skops", tmp_path / "data.csv"]
     done = run(*arguments, env=plain)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == b"line,predicted Gr\\xf6\\xdfe"
+    assert done.stdout.splitlines()[0] == b"line,predicted Gr\\xf6\\xdfe,outside"
     done = run(*arguments, "--json", env=plain)
     assert "predicted Größe" in json.loads(done.stdout)["predictions"]
     done = run("fit", tmp_path / "data.csv", "-t", "Grösse", env=plain)

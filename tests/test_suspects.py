@@ -104,8 +104,8 @@ def test_ours_weighs_and_suspects_rows_by_the_same_residuals(weighting, looked_a
     else:
         literal = (1 + (z / 3) ** 2) ** -2
     np.testing.assert_allclose(model.inlier_weight_, literal / literal.max(), rtol=1e-4, atol=1e-9)
-    # Flags are those of the same residuals under a scale that nothing holds up.
-    z, scale = literal_z(model.residuals_, doubt, relative, 0.0)
+    # Flags are those of the same residuals, measured by the noise around them.
+    z, scale = literal_z(model.residuals_, doubt, relative, floor)
     np.testing.assert_allclose(model.residual_scale_, [scale], rtol=1e-6)
     sure, probability = certainty_of(rows, z[:, None], ones, 0.1)
     np.testing.assert_allclose(model.outlier_probability_, probability, rtol=1e-3)

@@ -117,7 +117,7 @@ def watch(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Predict rows as they come in, learn from them, and tell of suspects and changes.
+    """Predict rows as they come in, learn from them, and tell of changes.
 
     Prints a line of JSON for each row, for each suspect and for each change. Rows without a
     target are predicted only. Run again, it goes on where it was. What came from standard input

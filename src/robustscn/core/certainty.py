@@ -146,7 +146,8 @@ def _share_and_cut(
     share = float(1.0 - right_beyond[0] / beyond[0])
     few = (right_beyond <= rate * beyond) & (beyond > 0)
     if not np.any(few):
-        return share, 1.0
+        # No row that counts; one that does not may still be probable enough by itself.
+        return share, 1.0 - rate
     odds = LONGEST_ODDS * (2.0 * np.argmax(few) / (ODDS - 1) - 1.0)
     return share, float(1.0 / (1.0 + np.exp(-odds)))
 
@@ -160,7 +161,7 @@ def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[Hos
     for side, sign in enumerate((-1.0, 1.0)):
         for q in range(standardised.shape[1]):
             size = rows.map(lambda z, q=q, s=sign: s * z[:, q], standardised)
-            limit = np.inf
+            limit = float("inf")
             for _ in range(TRIMMED):
                 own = rows.map(lambda z, w, limit=limit: _within(z, w, limit), size, sample_weight)
                 (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), own)
@@ -168,7 +169,7 @@ def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[Hos
                     break
                 scales[side, q] = max(NORMAL_MAD * quantile(rows, size, own, 0.5), 1e-30)
                 counts[side, q] = count
-                limit = 3.0 * scales[side, q]
+                limit = 3.0 * float(scales[side, q])
     # The relative error of a median absolute deviation is about 1.17 / sqrt(rows).
     error = 1.17 * np.sqrt(np.sum(1.0 / np.maximum(counts, 1.0), axis=0))
     differ = np.abs(np.log(scales[1] / scales[0])) > SIDES_DIFFER * error

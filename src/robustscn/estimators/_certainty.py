@@ -24,14 +24,16 @@ class CertainMixin(RobustMixin):
     def _flag(self, problem: Problem, last: Round[Any]) -> Verdict:
         """Flag as many rows as the false discovery rate allows; keep what intervals need."""
         rows, weight, noise = problem.rows, problem.weight, last.noise
-        # No floor: under a scale that is held up wrong rows hide.
         judged = verdict(
             rows,
             weight,
             last.evidence,
             last.doubt,
             FLAGGING,
-            relative=None if noise is None else noise.relative,
+            # Below it rows were not told apart: where there is hardly any noise, errors of the
+            # networks have tails as heavy as wrong rows'.
+            last.widest * last.plan.floor,
+            None if noise is None else noise.relative,
         )
         sure, probability = certainty_of(rows, judged.standardised, weight, self.fdr)
         self.outlier_probability_ = self._shown(probability)

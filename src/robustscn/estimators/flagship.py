@@ -226,9 +226,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             # Other rows do not favour more networks, and what was cut short is not complete.
             everything = validation is not None or watch.ended
             compared = range(len(rounds)) if everything else _complete(rounds)
-            # Of rounds that rounding alone tells apart, the first.
-            lowest = min(errors[number] for number in compared) * (1.0 + 1e-6)
-            best = next(number for number in compared if errors[number] <= lowest)
+            best = min(compared, key=lambda number: errors[number])
             kept = informed(looked_at.rows, looked_at.weight, committee, rounds[best], len(rounds))
             paths = [member.path for member in kept.opinion.members]
             if looked_at is not problem:

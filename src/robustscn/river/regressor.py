@@ -40,8 +40,8 @@ class RobustSCN(base.MiniBatchRegressor):
     >>> for x, y in datasets.TrumpApproval().take(100):
     ...     before = model.predict_one(x)
     ...     model.learn_one(x, y)
-    >>> round(before)
-    39
+    >>> 35 < before < 45
+    True
     """
 
     def __init__(
