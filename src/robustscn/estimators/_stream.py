@@ -18,7 +18,13 @@ from sklearn.utils.validation import validate_data
 from ..core.arrays import Array, HostArray, to_host64
 from ..core.rows import Column, Rows
 from ..core.stream import Batch, Plan, Stream, begun
-from ._base import check_largest, check_weight_range, in_unit, one_blas_thread
+from ._base import (
+    NetworkRegressor,
+    check_largest,
+    check_weight_range,
+    in_unit,
+    one_blas_thread,
+)
 from ._parameters import check_parameters
 
 FIRST_ROWS = 200
@@ -74,7 +80,7 @@ def _learns_on(estimator: Any) -> bool:
     return not hasattr(estimator, "_local")
 
 
-class StreamMixin:
+class StreamMixin(NetworkRegressor):
     """Adds `partial_fit`, `drift_` and `suspects_` to an estimator of networks."""
 
     _distrusts = True
@@ -219,7 +225,7 @@ class StreamMixin:
             middle = np.median(self._first_rows.y, axis=0)
             return in_unit(np.repeat(middle[None], rows.n_rows, axis=0), 1.0, self._flat_first)
         if "_stream" not in vars(self):
-            return super()._predicted(rows, X)  # type: ignore[misc]
+            return super()._predicted(rows, X)
         width = 2 * (self._width() + len(self._stream.slow.output_weights))
 
         def predicted(block: Array) -> HostArray:
