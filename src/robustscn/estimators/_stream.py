@@ -190,9 +190,9 @@ class StreamMixin(NetworkRegressor):
         model.fit(rows.X, rows.y[:, 0] if flat else rows.y, rows.weight)
         ours = ("n_features_in_", "feature_names_in_")
         fitted = {k: v for k, v in vars(model).items() if k not in model.get_params()}
-        vars(self).update({k: v for k, v in fitted.items() if k not in ours})
+        self.__dict__.update({k: v for k, v in fitted.items() if k not in ours})
         for name in ("_first_rows", "_flat_first"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         y, given = self._in_scale(rows.y), self._output(rows.X)
         errors = y - given
         if hasattr(self, "residuals_"):  # left-out ones
@@ -235,7 +235,7 @@ class StreamMixin(NetworkRegressor):
 
     def _forget_stream(self) -> None:
         for name in ("_stream", "_first_rows", "_flat_first"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     @property
     def drift_(self) -> list[Drift]:
