@@ -34,6 +34,7 @@ def model(tmp_path_factory) -> Path:
     table = folder / "history.csv"
     table.write_text(HEADER + "".join(_rows(120, 0)))
     fit = ["fit", str(table), "--target", "size", "--model", str(folder / "model.skops"), "-q"]
+    fit += ["--report", "none", "--outliers", "none"]
     assert main([*fit, "--networks", "2", "--nodes", "10", "--rounds", "3"]) == 0
     return folder / "model.skops"
 
