@@ -199,24 +199,28 @@ def table(report: Mapping[str, Any]) -> str:
         "| data | wrong targets | method | " + " | ".join(f"{s:.0%}" for s in SHARES) + " |",
         "| --- | --- | --- |" + " ---: |" * len(SHARES),
     ]
-    best = dict.fromkeys(METHODS, 0)
+    best, n_compared = dict.fromkeys(METHODS, 0), 0
     for set_name in SETS:
         for kind in KINDS:
             curves = {m: curve(report, set_name, kind, m) for m in METHODS}
             lowest = np.min(list(curves.values()), axis=0)
+            if np.isnan(lowest[1:]).all():
+                continue
+            n_compared += int(np.isfinite(lowest).sum())
             for method, errors in curves.items():
                 wins = [e == low for e, low in zip(errors, lowest, strict=True)]
                 best[method] += sum(wins)
-                shown = [
-                    f"**{e:.2f}**" if won else f"{e:.2f}"
-                    for e, won in zip(errors, wins, strict=True)
-                ]
+                shown = [_shown(e, won) for e, won in zip(errors, wins, strict=True)]
                 lines.append(f"| {set_name} | {kind} | {method} | " + " | ".join(shown) + " |")
-    n = len(SETS) * len(KINDS) * len(SHARES)
     counts = ", ".join(f"{method} in {count}" for method, count in best.items())
-    draws = [int(key.rpartition(" | ")[2]) for key in report["cells"]]
-    n_draws = len(set(draws))
-    return "\n".join([*lines, "", f"Lowest of {n} means over {n_draws} draws: {counts}."])
+    done, wanted = len(report["cells"]), len(cells())
+    yet = "" if done == wanted else f" Only {done} of {wanted} draws are measured yet."
+    told = f"Means over up to {N_DRAWS} draws.{yet} Lowest of {n_compared}: {counts}."
+    return "\n".join([*lines, "", told])
+
+
+def _shown(error: float, won: bool) -> str:
+    return "" if np.isnan(error) else f"**{error:.2f}**" if won else f"{error:.2f}"
 
 
 def picture(report: Mapping[str, Any], path: Path) -> None:

@@ -91,7 +91,10 @@ def until(
     spent = 0.0
     while spent < seconds and tried(name, counts) < enough:
         n_faults = len(faults)
-        once(part["next_seed"], counts, faults)
+        try:
+            once(part["next_seed"], counts, faults)
+        except (TimeoutError, subprocess.TimeoutExpired) as error:
+            faults.append({"seed": part["next_seed"], "hung": str(error)[:300]})
         spent = time.monotonic() - began
         part |= {
             "next_seed": part["next_seed"] + 1,
@@ -189,7 +192,7 @@ def kills(seed: int, counts: Counter[str], faults: list[Any]) -> None:
         else:
             time.sleep(rng.uniform(0, 1.1) * _TAKES[0])
         process.send_signal(which)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=900)
         new = _contents(out)
         counts[f"{which.name}, {'while writing' if seed % 2 else 'any time'}"] += 1
         told = {"seed": seed, "signal": which.name, "after": round(time.monotonic() - began, 3)}
@@ -335,7 +338,7 @@ def reproductions(seed: int, counts: Counter[str], faults: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         if not _WHOLE:
             began = time.monotonic()
-            _reproduced(Path(name) / "whole").communicate(timeout=1800)
+            _reproduced(Path(name) / "whole").communicate(timeout=3600)
             _WHOLE["seconds"] = time.monotonic() - began
             _WHOLE["results"] = _results(Path(name) / "whole")
         out = Path(name) / "out"
@@ -344,7 +347,7 @@ def reproductions(seed: int, counts: Counter[str], faults: list[Any]) -> None:
             process = _reproduced(out)
             time.sleep(rng.uniform(0.2, 1.0) * _WHOLE["seconds"])
             process.send_signal(which)
-            _, err = process.communicate(timeout=600)
+            _, err = process.communicate(timeout=900)
             counts[
                 f"ended by {which.name}" if process.returncode else "done before the signal"
             ] += 1
@@ -358,7 +361,7 @@ def reproductions(seed: int, counts: Counter[str], faults: list[Any]) -> None:
                 faults.append({"seed": seed, "signal": which.name, "files": broken + hidden})
             for path in out.rglob(".*"):  # so that what SIGKILL left is not another's fault
                 path.unlink()
-        _, err = _reproduced(out).communicate(timeout=1800)
+        _, err = _reproduced(out).communicate(timeout=3600)
         counts["resumed"] += 1
         if _results(out) != _WHOLE["results"]:
             faults.append({"seed": seed, "other results": sorted(_results(out)), "err": err[-300:]})
@@ -464,7 +467,7 @@ def _child(arguments: list[str]) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         env=ENVIRONMENT,
-        timeout=1800,
+        timeout=3600,
     )
 
 
@@ -545,10 +548,10 @@ def main() -> int:
         seconds = 60 * asked.minutes * share / total
         enough = ENOUGH[name] if asked.enough else float("inf")
         part = until(seconds, name, once, part, enough, keep)
+        while _CLUSTER:
+            _CLUSTER.pop().close()
         faults += part["n_faults"]
         print(f"{name}: {part['counts']}, {part['n_faults']} faults", flush=True)
-    for cluster in _CLUSTER:
-        cluster.close()
     return 1 if faults else 0
 
 
