@@ -18,7 +18,7 @@ from pathlib import Path
 from suite import NARROWED, Outcome, finish, outcome_of
 
 FOREIGN = (
-    "ablation", "accuracy_benchmark", "anyone", "breakdown_benchmark", "certainty", "cli", "dask",
+    "ablation", "accuracy_benchmark", "anyone", "breakdown_benchmark", "intervals", "cli", "dask",
     "dask_cost", "datasets", "fuzzed_tables", "hostile_cli", "hostile_models", "house",
     "learner_benchmark", "looks", "malformed", "outputs", "paper_data", "paper_page",
     "paper_running", "persistence", "plant_files", "plots", "readme", "report", "report_browser",
