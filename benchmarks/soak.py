@@ -45,7 +45,8 @@ _TRIED: dict[str, Callable[[str], bool]] = {
     "kills": lambda what: what.startswith("SIG"),
     "dask": lambda what: what.startswith("workers killed"),
     "reproductions": lambda what: what.startswith("resumed"),
-    "streams": lambda _: True,
+    "watches": lambda what: what == "gone on",
+    "pipes": lambda _: True,
 }
 """Which of the counts of a part add up to how often it was tried."""
 
@@ -55,7 +56,8 @@ ENOUGH = {
     "kills": 200,
     "dask": 20,
     "reproductions": 10,
-    "streams": 500,
+    "watches": 20,
+    "pipes": 500,
 }
 """How often each part is tried with `--enough`."""
 
@@ -421,7 +423,74 @@ def _session_ends(session: int) -> bool:
     return False
 
 
-def streams(seed: int, counts: Counter[str], faults: list[Any]) -> None:
+def watches(seed: int, counts: Counter[str], faults: list[Any]) -> None:
+    """Kill a watch of a stream up to three times and let it go on: no row lost, none twice."""
+    import pandas as pd
+
+    from robustscn.persistence import load
+
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        draws = np.random.default_rng(0)
+        x = draws.random(700)
+        y = np.sin(5 * x) + 0.05 * draws.normal(size=700) + 9 * (np.arange(700) % 8 == 0)
+        lines = [f"{a},{b}" for a, b in zip(x, y, strict=True)]
+        history, stream, model = (folder / n for n in ("old.csv", "new.csv", "model.skops"))
+        history.write_text("\n".join(["flow,size", *lines[:100]]) + "\n")
+        stream.write_text("\n".join(["flow,size", *lines[100:]]) + "\n")
+        nothing = ["--report", "none", "--outliers", "none"]
+        fit = ["fit", str(history), "-t", "size", "--model", str(model), *nothing, *TINY]
+        subprocess.run([*COMMAND, *fit], env=ENVIRONMENT, check=True, capture_output=True)
+        probes = pd.DataFrame({"flow": x})
+        command = [*COMMAND, "watch", str(model), str(stream), "-q", "--every", "20"]
+
+        def watched(to: str) -> list[str]:
+            files = ["--out", str(folder / f"{to}.jsonl"), "--save", str(folder / f"{to}.skops")]
+            return [*command, *files]
+
+        if not _WATCHED:
+            began = time.monotonic()
+            subprocess.run(watched("whole"), env=ENVIRONMENT, check=True, capture_output=True)
+            _WATCHED["seconds"] = time.monotonic() - began
+            _WATCHED["told"] = (folder / "whole.jsonl").read_bytes()
+            _WATCHED["predicted"] = load(folder / "whole.skops").model.predict(probes)
+        for _ in range(rng.integers(1, 4)):
+            which = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT][rng.integers(3)]
+            process = subprocess.Popen(
+                watched("cut"),
+                env=ENVIRONMENT,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            time.sleep(rng.uniform(0.3, 1.1) * _WATCHED["seconds"])
+            process.send_signal(which)
+            _, err = process.communicate(timeout=900)
+            counts[
+                f"ended by {which.name}" if process.returncode else "done before the signal"
+            ] += 1
+            if "Traceback" in err:
+                faults.append({"seed": seed, "signal": which.name, "stderr": err[-300:]})
+        done = subprocess.run(
+            watched("cut"), env=ENVIRONMENT, capture_output=True, text=True, check=False
+        )
+        counts["gone on"] += 1
+        if done.returncode != 0:
+            faults.append({"seed": seed, "code": done.returncode, "stderr": done.stderr[-300:]})
+        elif (folder / "cut.jsonl").read_bytes() != _WATCHED["told"]:
+            faults.append({"seed": seed, "told": "other lines"})
+        elif not np.array_equal(
+            load(folder / "cut.skops").model.predict(probes), _WATCHED["predicted"]
+        ):
+            faults.append({"seed": seed, "learned": "another model"})
+
+
+_WATCHED: dict[str, Any] = {}
+"""What a watch that nothing interrupts tells and learns, and how long it takes."""
+
+
+def pipes(seed: int, counts: Counter[str], faults: list[Any]) -> None:
     """Write a FIFO and a file together; the reader may leave after a random number of bytes."""
     from robustscn.atomic import write_together
 
@@ -473,11 +542,12 @@ def _child(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 
 PARTS: dict[str, tuple[Once, float]] = {
     "models": (models, 0.15),
-    "tables": (tables, 0.4),
-    "kills": (kills, 0.25),
+    "tables": (tables, 0.37),
+    "kills": (kills, 0.2),
     "dask": (dask, 0.08),
     "reproductions": (reproductions, 0.1),
-    "streams": (streams, 0.02),
+    "watches": (watches, 0.08),
+    "pipes": (pipes, 0.02),
 }
 """What is run, and its share of the time."""
 
