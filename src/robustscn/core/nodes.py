@@ -132,15 +132,12 @@ class Nodes:
     def joined(self, other: Nodes) -> Nodes:
         """Return these nodes followed by the other ones."""
         xp = namespace(self.biases)
-        levels = max(len(self.factors), len(other.factors)) + 1
+        n_mine, levels = len(self), max(len(self.factors), len(other.factors)) + 1
         mine, others = self._levels(levels), other._levels(levels)
         places = [slice_ for pair in zip(mine, others, strict=True) for slice_ in pair]
         sources = [self, other] * levels
         factors = [
-            (
-                *self._members(level),
-                *(len(self) + member for member in other._members(level)),
-            )
+            (*self._members(level), *(n_mine + member for member in other._members(level)))
             for level in range(levels - 1)
         ]
         return Nodes(
