@@ -12,26 +12,21 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import robustscn
+from quick import quick as small
 from robustscn.weighting import NAMED
 
 ALL = sorted(set(robustscn.__all__) - {"RobustRegressor"})  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 DRAWN = ["RVFLRegressor", "ImprovedRVFLRegressor", "PRNNRWRegressor"]
 
-QUICK = {
-    "RVFLRegressor": {"n_nodes": 15, "scope": 5.0},
-    "ImprovedRVFLRegressor": {"n_nodes": 15, "scope": 5.0},
-    "PRNNRWRegressor": {"n_nodes": 15, "scope": 5.0, "ridge": 1e-6},
-    "SCNRegressor": {"max_nodes": 15},
-    "RSCKDERegressor": {"max_nodes": 15, "n_rounds": 3},
-    "RobustSCNRegressor": {"max_nodes": 15, "n_rounds": 5, "n_networks": 4, "n_jobs": 1},
-}
-
-every = pytest.mark.parametrize("name", ALL)
-
 
 def quick(name, **params):
-    return getattr(robustscn, name)(**{**QUICK[name], "random_state": 0, **params})
+    """Return a small estimator with all of its parts: each meets whatever comes in."""
+    sizes = {"max_nodes": 8, "n_rounds": 4, "n_networks": 2}
+    return small(name, **{**(sizes if name == "RobustSCNRegressor" else {}), **params})
+
+
+every = pytest.mark.parametrize("name", ALL)
 
 
 def sine(n=60, noise=0.0):

@@ -39,8 +39,13 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
 def flagship(**params):
-    quick = {"n_networks": 4, "max_nodes": 20, "n_rounds": 5, "n_jobs": 1, "random_state": 0}
+    quick = {"n_networks": 3, "max_nodes": 12, "n_rounds": 3, "n_jobs": 1, "random_state": 0}
     return RobustSCNRegressor(**{**quick, **params})
+
+
+def whole(**params):
+    """Return one with a second look."""
+    return flagship(**{"n_rounds": 5, **params})
 
 
 def plain(**params):
@@ -353,8 +358,8 @@ def properly_nested(told, names):
 @pytest.mark.parametrize(
     ("model", "n_rounds"),
     [
-        (flagship(), 5 + 7),
-        (flagship(n_jobs=3, second_look=False), 5),
+        (whole(), 5 + 7),
+        (whole(n_jobs=3, second_look=False), 5),
         (plain(n_rounds=3), 3),
         (plain(n_rounds=3, rebuild=False), 3),
         (SCNRegressor(12, random_state=0), 1),
@@ -385,7 +390,7 @@ def test_callbacks_see_the_model_of_each_round():
     for number, predicted in enumerate(recorder.predicted, start=1):
         np.testing.assert_array_equal(predicted, plain(n_rounds=number).fit(X, y).predict(X))
     recorder = Recorder(X=X)
-    model = flagship().set_callbacks(recorder).fit(X, y)
+    model = whole().set_callbacks(recorder).fit(X, y)
     np.testing.assert_array_equal(recorder.predicted[model.n_rounds_ - 1], model.predict(X))
 
 
@@ -410,8 +415,8 @@ def test_a_callback_that_ends_the_fit_leaves_what_a_shorter_one_makes(model, sto
 def test_a_flagship_ended_early_is_of_use(stop, n_jobs):
     X, y, _, _ = rows()
     recorder, undisturbed = Recorder(stop), Recorder(X=X)
-    ended = flagship(n_jobs=n_jobs).set_callbacks(recorder).fit(X, y)
-    whole = flagship().set_callbacks(undisturbed).fit(X, y)
+    ended = whole(n_jobs=n_jobs).set_callbacks(recorder).fit(X, y)
+    entire = whole().set_callbacks(undisturbed).fit(X, y)
     assert recorder.numbers("end", "round") == list(range(len(ended.error_path_)))
     assert recorder.told[-1] == ("teardown", "fit", 0)
     if stop[0] == "round":
@@ -422,7 +427,7 @@ def test_a_flagship_ended_early_is_of_use(stop, n_jobs):
     assert ended.inlier_weight_.shape == ended.outliers_.shape == y.shape
     assert np.isfinite(ended.predict(X)).all()
     again = ended.set_callbacks().fit(X, y)  # a later fit goes all the way
-    np.testing.assert_array_equal(again.predict(X), whole.predict(X))
+    np.testing.assert_array_equal(again.predict(X), entire.predict(X))
 
 
 @CALLBACKS
