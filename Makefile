@@ -38,14 +38,14 @@ $(VENV)/.peers: $(VENV)/.developer
 demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, and the report
 	@env -u OMP_NUM_THREADS $(BIN)/robustscn demo out/demo
 
-test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries; part of `make test`
+test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries
 	$(BIN)/python -m pytest -n 2 -m hostile tests
 
 soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/results/soak.json
 	$(BIN)/python benchmarks/soak.py $(SOAK)
 
 test: $(VENV)/.developer  ## the tests
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not hostile"
 
 test-core: $(VENV)/.developer  ## the core's tests alone: under a minute
 	$(BIN)/python -m pytest -n 2 tests/core

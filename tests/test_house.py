@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -127,19 +128,17 @@ def test_every_file_of_the_core_has_tests_of_its_name():
     assert tested == {f"test_{name}" for name in modules}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "import pytest\ndef test_nothing():\n    pytest.importorskip('no_such_library')\n",
-        "import pytest\npytest.importorskip('no_such_library')\ndef test_nothing():\n    pass\n",
-        "import pytest\n@pytest.mark.skip\ndef test_nothing():\n    pass\n",
-    ],
-    ids=["in a test", "in a module", "by a mark"],
-)
-def test_skips_fail_where_none_are_wanted(body, tmp_path):
+def test_skips_fail_where_none_are_wanted(tmp_path):
+    missing = "pytest.importorskip('no_such_library')"
+    bodies = {
+        "in_a_test": f"def test_nothing():\n    {missing}\n",
+        "in_a_module": f"{missing}\ndef test_nothing():\n    pass\n",
+        "by_a_mark": "@pytest.mark.skip\ndef test_nothing():\n    pass\n",
+    }
     shutil.copy(Path(__file__).parent / "conftest.py", tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\nxfail_strict = true\n")
-    (tmp_path / "test_skipped.py").write_text(body)
+    for name, body in bodies.items():
+        (tmp_path / f"test_{name}.py").write_text(f"import pytest\n{body}")
     (tmp_path / "test_expected.py").write_text(
         "import pytest\n@pytest.mark.xfail\ndef test_known():\n    assert False\n"
     )
@@ -161,5 +160,7 @@ def test_skips_fail_where_none_are_wanted(body, tmp_path):
     allowed, refused = outcome(), outcome(ROBUSTSCN_NO_SKIPS="1")
     assert allowed.returncode == 0, allowed.stdout
     assert refused.returncode != 0, refused.stdout
-    assert "ROBUSTSCN_NO_SKIPS is set" in refused.stdout
+    for name in bodies:
+        assert re.search(f"(FAILED|ERROR) test_{name}.py", refused.stdout), refused.stdout
+    assert refused.stdout.count("ROBUSTSCN_NO_SKIPS is set") >= len(bodies)
     assert "1 xfailed" in refused.stdout

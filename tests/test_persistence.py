@@ -5,6 +5,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 from importlib import import_module
 
@@ -453,3 +455,16 @@ def test_a_save_that_fails_leaves_the_old_file_and_no_other(tmp_path, model):
     with pytest.raises(OSError, match="folder"):  # fails once all is written
         save(model, tmp_path / "folder")
     assert sorted(os.listdir(tmp_path)) == ["folder", "model.skops"]
+
+
+def test_saving_brings_in_no_other_array_library(tmp_path):
+    # skops walks through all of scikit-learn, which has a door to each: seconds where installed.
+    code = (
+        "import sys; from robustscn import RVFLRegressor; from robustscn.persistence import save\n"
+        "save(RVFLRegressor(2).fit([[0.0], [1.0], [2.0]], [0, 1, 2]), sys.argv[1])\n"
+        "print(sorted({'torch', 'dask', 'cupy'} & set(sys.modules)))\n"
+        "import sklearn.externals.array_api_compat.dask"  # the door is as it was
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model.skops")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

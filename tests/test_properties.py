@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import reference
@@ -155,6 +155,7 @@ def test_scaling_the_targets_scales_predictions_and_leaves_weights_alone(model, 
         close(model.inlier_weight_, learned)
 
 
+@settings(max_examples=4)  # of hundreds of rounds each
 @given(regressions(n_outputs=1))
 def test_prnnrw_has_a_unit_that_its_prior_and_threshold_carry(regression):
     X, y, _ = regression

@@ -16,7 +16,7 @@ def test_peaks_that_the_first_look_takes_for_outliers_are_found():
         for seed in (4, 9, 10):
             X, y = make_function(600, rng=seed)
             y, _ = contaminate(y, 0.3, protocol="replace", rng=seed + 7000)
-            model = RobustSCNRegressor(second_look=again, random_state=seed).fit(X, y)
+            model = RobustSCNRegressor(n_networks=5, second_look=again, random_state=seed).fit(X, y)
             error = model.predict(X_test) - y_test
             errors[again].append(np.sqrt(np.mean(error**2)))
     assert np.mean(errors[True]) < 0.6 * np.mean(errors[False])

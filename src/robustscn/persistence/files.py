@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 from zipfile import ZipFile
 
 import numpy as np
@@ -300,9 +302,27 @@ def _callbacks_aside(model: Any) -> Iterator[None]:
             setattr(part, name, callbacks)
 
 
+@contextmanager
+def _array_libraries_unseen() -> Iterator[None]:
+    """Hide scikit-learn's doors to other array libraries while skops counts what it has.
+
+    On its way through every module of scikit-learn it would import all of torch or Dask where
+    they are installed: seconds in each command. What has been imported before stays.
+    """
+    doors = [f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "cupy", "dask")]
+    hidden = [door for door in doors if door not in sys.modules]
+    modules = cast(dict[str, ModuleType | None], sys.modules)
+    modules.update(dict.fromkeys(hidden))
+    try:
+        yield
+    finally:
+        for door in hidden:
+            modules.pop(door, None)
+
+
 def _skops() -> Any:
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _array_libraries_unseen():
             warnings.simplefilter("ignore")  # about names that its own dependencies deprecate
             found = import_module("skops").__version__
             if tuple(map(int, found.split(".")[:2])) < SAFE_SKOPS:
