@@ -585,6 +585,7 @@ class Terminal:
         return self.process.wait(timeout=60)
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(("answer", "code", "kept"), [("y", 0, 3), ("n", 130, 0)])
 def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, answer, code, kept):
     pytest.importorskip("sklearn.callback")
@@ -601,6 +602,7 @@ def test_an_interrupt_on_a_terminal_offers_the_model_so_far(fitted, tmp_path, an
         assert len(model.error_path_) < 60
 
 
+@pytest.mark.hostile
 def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
     pytest.importorskip("sklearn.callback")
     places = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]

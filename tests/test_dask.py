@@ -489,6 +489,7 @@ def restart_a_worker(client):
     client.restart_workers(list(client.nthreads())[:1])
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
 def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(client, lose):
     pytest.importorskip("sklearn.callback")
@@ -624,6 +625,7 @@ def test_results_that_are_long_in_coming_are_waited_for(client, monkeypatch):
         assert [(len(part), part[0]) for part in found] == [(5_000_000, n) for n in range(4)]
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("ending", ["closed", "restarted", "without workers"])
 def test_a_cluster_that_goes_away_is_an_error_and_no_hang(monkeypatch, ending):
     pytest.importorskip("sklearn.callback")

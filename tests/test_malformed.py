@@ -9,6 +9,8 @@ from malformed import Case, cases
 from robustscn.cli import main
 from robustscn.tables import read_table, targets_of
 
+pytestmark = pytest.mark.hostile
+
 CASES = list(cases())
 TINY = ["--networks", "2", "--nodes", "5", "--rounds", "1", "--report", "none", "--json"]
 

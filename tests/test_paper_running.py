@@ -248,6 +248,7 @@ def test_any_number_of_jobs_gives_the_same_files(in_one_go, tmp_path):
     assert stored(tmp_path) == stored(in_one_go[0])
 
 
+@pytest.mark.hostile
 def test_interrupted_run_goes_on_where_it_was(in_one_go, tmp_path):
     calls = 0
 

@@ -148,6 +148,7 @@ def test_level_that_a_table_does_not_have_is_refused(tmp_path, capsys):
     assert "reproduce all" not in line
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("seconds", [0.7, 2])  # while its processes import, and while they work
 def test_interrupted_in_one_line_and_nothing_is_half_written(tmp_path, seconds):
     command = [sys.executable, "-m", "robustscn.cli", "reproduce", "table5", "--jobs", "1"]

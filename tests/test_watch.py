@@ -72,6 +72,7 @@ def test_each_row_is_predicted_before_it_is_learned(model, tmp_path) -> None:
     assert network._stream.n_rows + len(network._stream.waiting) == 109
 
 
+@pytest.mark.hostile
 def test_it_goes_on_after_a_kill_with_nothing_lost_or_learned_twice(model, tmp_path) -> None:
     rows = _rows(150, 2)
     whole, cut = tmp_path / "whole", tmp_path / "cut"
