@@ -384,3 +384,13 @@ def test_a_killed_fit_leaves_old_files_or_new_ones(tmp_path):
         assert load(out / "model.skops").info["targets"] == ["size"]
         if there["model.skops"] == old["model.skops"]:
             assert there == old
+
+
+def test_a_target_at_the_end_of_floating_point_overflows_nowhere(tmp_path, capsys):
+    table = rows()
+    table["size"] *= 1e-4
+    table.loc[7, "size"] = 1e308
+    table.to_csv(tmp_path / "data.csv", index=False)
+    arguments = ["fit", str(tmp_path / "data.csv"), "-t", "size", *places(tmp_path)]
+    assert main([*(str(each) for each in arguments), *TINY[:-1]]) == 0
+    assert "encountered" not in capsys.readouterr().err

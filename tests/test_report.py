@@ -237,6 +237,15 @@ def test_dates_booleans_and_missing_values_have_a_dependence():
     np.testing.assert_allclose(steps, 1 / 86_400_000, rtol=1e-4)
 
 
+def test_words_among_dates_have_a_dependence_without_deciles():
+    # Words are rarer than what is chosen for the curve, which then is all dates.
+    days = [f"2026-0{1 + k % 3}-{1 + k % 28:02}" for k in range(168)]
+    rows = pd.DataFrame({"day": [*days, *(f"batch {k}" for k in range(90))]})
+    inputs = inputs_of(lambda x: x["day"].str.len().to_numpy()[:, None], rows, ["day"], np.ones(1))
+    (day,) = inputs.main
+    assert day.deciles.size == 0
+
+
 def test_the_search_for_main_inputs_ends_in_time(record):
     rows = pd.DataFrame(np.eye(20))
     inputs = inputs_of(lambda x: x.to_numpy()[:, :1], rows, range(20), np.ones(1), seconds=0.0)

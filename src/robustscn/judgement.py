@@ -55,7 +55,7 @@ class Judgement:
     @property
     def deviations(self) -> HostArray:
         """Residuals in robust standard deviations; infinite beside a scale of zero."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return np.where(self.residuals == 0.0, 0.0, self.residuals / self.scale)
 
 

@@ -168,7 +168,7 @@ def episodes_of(
 
 
 def _deviations(residuals: NDArray[np.float64], scale: Any) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.nan_to_num(residuals / scale, nan=0.0, posinf=1e6, neginf=-1e6)
 
 

@@ -133,11 +133,10 @@ def _dependence(
         varied.index
     )
     mean = predict(varied).reshape(len(grid), len(sample), -1).mean(axis=1)
-    column = column_of(grid, str(values.name))
-    plain = column_of(values).values
-    deciles = (
-        np.array([]) if column.kind == "text" else np.nanquantile(plain, np.arange(0.1, 0.95, 0.1))
-    )
+    column, whole = column_of(grid, str(values.name)), column_of(values)
+    # What was chosen of a column may be all dates where the whole has words among them.
+    ordered = "text" not in (column.kind, whole.kind)
+    deciles = np.nanquantile(whole.values, np.arange(0.1, 0.95, 0.1)) if ordered else np.array([])
     return Dependence(column, mean, importance, deciles)
 
 
