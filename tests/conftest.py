@@ -77,3 +77,8 @@ def pytest_configure():
     ours = threading.current_thread() is threading.main_thread()
     if ours and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_make_parametrize_id(val, argname):
+    # An archive holds the clock: named by its bytes, a test has other names in other processes.
+    return f"{argname} of {len(val)} bytes" if isinstance(val, bytes) else None
