@@ -57,7 +57,7 @@ test-kernels: $(VENV)/.developer  ## numerical tests on kernels of other process
 	$(BIN)/python tools/kernels.py $(KERNELS)
 
 test-versions: $(VENV)/.developer  ## other Pythons, and the lowest versions that are allowed
-	$(BIN)/python tools/versions.py
+	$(BIN)/python tools/versions.py $(VERSIONS)
 
 test-wheel: $(VENV)/.developer  ## the wheel and the sdist, as a user gets them
 	$(BIN)/python tools/wheel.py

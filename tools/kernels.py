@@ -15,16 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite import NARROWED, Outcome, finish, outcome_of
-
-FOREIGN = (
-    "ablation", "accuracy_benchmark", "anyone", "breakdown_benchmark", "intervals", "cli", "dask",
-    "dask_cost", "datasets", "fuzzed_tables", "hostile_cli", "hostile_models", "house",
-    "learner_benchmark", "looks", "malformed", "outputs", "paper_data", "paper_page",
-    "paper_running", "persistence", "plant_files", "plots", "readme", "report", "report_browser",
-    "reproduce", "river", "story", "tables", "threads", "watch",
-)  # fmt: skip
-"""Tests of files, words, pages and clusters. All others are about numbers, new ones too."""
+from suite import Outcome, finish, numerical, outcome_of
 
 CORE = (
     "arrays", "density", "growth", "judging", "least_squares", "mixture", "nodes", "race", "rows",
@@ -124,9 +115,7 @@ def run(name: str, threads: int) -> Outcome | str:
         return "BLAS here is not OpenBLAS with a choice of kernels, not tested"
     if taken[0] in KERNELS and taken != [name]:
         return f"OpenBLAS takes the kernels of {taken[0]} for it"
-    chosen = ["tests", "-k", NARROWED, *(f"--ignore=tests/test_{other}.py" for other in FOREIGN)]
-    if threads > 1:
-        chosen = [f"tests/core/test_{one}.py" for one in CORE]
+    chosen = [f"tests/core/test_{one}.py" for one in CORE] if threads > 1 else numerical()
     # Two cores: threads of BLAS that wait for a core would spend their time spinning.
     return outcome_of(Path(sys.executable), chosen, environment, processes=2 // threads)
 

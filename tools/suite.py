@@ -13,14 +13,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-SENSITIVE = "frames or missing_types or any_size or sample_weight or float32 or memory"
-"""Of the files below, tests that depend on last bits or on what other libraries hand over."""
+SENSITIVE = "frames missing_types any_size sample_weight weight_of_two float32 memory".split()
+"""Of the estimators' thousands of cases those that depend on last bits, or on what other libraries
+hand over; the rest ask the same of every machine."""
 
-THE_SAME_EVERYWHERE = ("test_estimators", "test_bad_input", "test_ecosystem", "hostile", "fuzzed")
-"""Files whose thousands of cases ask the same of every machine; `make test` has all of them."""
+LONG = ("estimators", "bad_input")
 
-NARROWED = f"(not {' and not '.join(THE_SAME_EVERYWHERE)}) or {SENSITIVE}"
-"""What runs in other surroundings, in the words of pytest's -k."""
+NUMBERS = ("properties", "rvfl", "second_look", "suspects", "warm_start")
+"""Files beside the core's that are about numbers, not about words, pages or clusters."""
+
+
+def numerical() -> list[str]:
+    """Return the tests that another processor or another library could change, for pytest."""
+    files = [f"tests/test_{name}.py" for name in (*NUMBERS, *LONG)]
+    short = " and ".join(f"not test_{name}" for name in LONG)
+    return ["tests/core", *files, "-k", " or ".join([f"({short})", *SENSITIVE])]
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,16 @@ def outcome_of(
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", "-q", "-n", str(processes), "-m", "not slow"]
+        command = [
+            python,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            str(processes),
+            "-m",
+            "not slow and not hostile",
+        ]
         start = time.perf_counter()
         done = subprocess.run(
             [*command, *arguments, f"--junitxml={report}"],

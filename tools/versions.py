@@ -13,17 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from suite import NARROWED, ROOT, Outcome, finish, outcome_of
+from suite import ROOT, Outcome, finish, numerical, outcome_of
 
-FOREIGN = (
-    "ablation",
-    "accuracy_benchmark",
-    "learner_benchmark",
-    "dask_cost",
-    "known_figures",
-    "report_browser",
-)
-"""Tests of benchmarks, of costs and of the page in a browser: the same on every Python."""
+COMMANDS = ("tests/test_cli.py", "tests/test_persistence.py", "tests/test_onnx.py")
+"""Where other versions of libraries show, beside the numbers."""
 
 UV = Path(sys.executable).with_name("uv")
 
@@ -93,16 +86,19 @@ def run(setup: Setup) -> Outcome | str:
         return "not on this machine, not tested"
     # torch and a browser are in none of these: what needs them is counted as skipped.
     environment = {k: v for k, v in os.environ.items() if k != "ROBUSTSCN_NO_SKIPS"}
-    ignored = [f"--ignore=tests/test_{each}.py" for each in FOREIGN]
     # Old libraries use what newer ones under them call deprecated; that is not ours to mend.
     patience = ["-W", "default::DeprecationWarning"] if setup.lowest else []
-    chosen = ["tests", "-k", NARROWED, *ignored, *patience]
+    chosen = [*numerical(), *COMMANDS, *patience]
     return outcome_of(environment_of(setup, python), chosen, environment)
 
 
 def main() -> None:
     rows: dict[str, Outcome | str] = {}
+    # `lowest` or a Python's version: these alone.
+    asked = sys.argv[1:]
     for setup in SETUPS:
+        if asked and ("lowest" if setup.lowest else setup.python) not in asked:
+            continue
         print(f"{setup.name} ...", flush=True)
         rows[setup.name] = run(setup)
     finish(rows)
