@@ -13,7 +13,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-SENSITIVE = "frames missing_types any_size sample_weight weight_of_two float32 memory".split()
+SENSITIVE = [
+    "frames",
+    "missing_types",
+    "any_size",
+    "sample_weight",
+    "weight_of_two",
+    "float32",
+    "memory",
+]
 """Of the estimators' thousands of cases those that depend on last bits, or on what other libraries
 hand over; the rest ask the same of every machine."""
 
