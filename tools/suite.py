@@ -84,16 +84,8 @@ def outcome_of(
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [
-            python,
-            "-m",
-            "pytest",
-            "-q",
-            "-n",
-            str(processes),
-            "-m",
-            "not slow and not hostile",
-        ]
+        marks = ["-m", "not slow and not hostile"]
+        command = [str(python), "-m", "pytest", "-q", "-n", str(processes), *marks]
         start = time.perf_counter()
         done = subprocess.run(
             [*command, *arguments, f"--junitxml={report}"],
