@@ -16,7 +16,8 @@ from robustscn.core import arrays
 from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_host64
 from robustscn.core.density import _summed, binned, density
 from robustscn.core.growth import Recipe, empty, grow, step, validated
-from robustscn.core.judging import Plan, Taught, judge, standardised
+from robustscn.core.judging import Plan, judge
+from robustscn.core.learner import Taught
 from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
 from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
 from robustscn.core.problem import Problem
@@ -25,6 +26,7 @@ from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
 from robustscn.core.search import gains, pool_sums, pool_sums_exact
 from robustscn.core.solve import appended, newest_only, no_nodes, window
+from robustscn.core.verdict import standardised
 from robustscn.core.weighting import KDE, NAMED, at_most_one
 
 

@@ -19,12 +19,12 @@ import numpy as np
 from .arrays import Array, HostArray, middle, namespace
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
 from .growth import Recipe, Watcher, grow, watched
-from .judging import Opinion, Plan, centred
+from .learner import Opinion, Task
 from .least_squares import Tuned, Twins, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .problem import Problem
 from .rows import Column, Rows
-from .scale import NORMAL_MAD
+from .scale import NORMAL_MAD, centred
 
 KEPT_IN_MEMORY = 2**21
 """Hidden values of one network (rows times nodes) up to which they are computed only once."""
@@ -105,7 +105,7 @@ class Committee:
     def opinion(
         self,
         before: Opinion[tuple[Network, ...]] | None,
-        plan: Plan,
+        task: Task,
         number: int,
         weight: Column,
     ) -> Opinion[tuple[Network, ...]]:
@@ -115,7 +115,7 @@ class Committee:
         ----------
         before : Opinion or None
             What was said last.
-        plan : Plan
+        task : Task
             How many networks to grow, and whether to begin anew.
         number : int
             The round; each has its own candidates.
@@ -129,8 +129,8 @@ class Committee:
         """
         weighted = replace(self.problem, weight=weight)
         members = self.members if before is None else before.members
-        members = () if plan.restart else members
-        new = _folds_of(len(members), plan.grow)
+        members = () if task.restart else members
+        new = _folds_of(len(members), task.grow)
         members = (*members, *self._grown(weighted, self.recipe, number, new, self.watch))
         tuned = self._solved(weighted, members)
         networks = _networks(self.problem, [member.nodes for member in members], tuned)

@@ -26,21 +26,14 @@ from ..core.committee import Committee, disagreement_of, growth_path
 from ..core.folds import FEW_ROWS, parts_of
 from ..core.growth import Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
-from ..core.judging import (
-    Plan,
-    Round,
-    informed,
-    judge,
-    mean_size,
-    not_gross,
-    schedule,
-    verdict,
-)
+from ..core.judging import Plan, Round, Start, informed, judge, schedule
 from ..core.nodes import Network
 from ..core.noise import relative_scale
 from ..core.problem import Problem, some_rows
 from ..core.proposals import Draw, Experience
 from ..core.rows import Column, LocalRows
+from ..core.scale import mean_size
+from ..core.verdict import not_gross, verdict
 from ..core.weighting import Weighting, named
 from ._base import (
     NetworkRegressor,
@@ -289,7 +282,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             problem.weight,
             committee,
             plans,
-            start=self._first_weights(problem),
+            Start(self._first_weights(problem)),
             negligible=training.negligible(1e-6),
         )
         for plan in plans:
@@ -322,10 +315,8 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             weight,
             everyone,
             [Plan(weighting, floor=kept.plan.floor, grain=kept.plan.grain)],
-            start=first.inlier_weight,
+            Start(first.inlier_weight, kept.widest, noise),
             negligible=training.negligible(1e-6),
-            widest=kept.widest,
-            noise=noise,
         )
         return final
 

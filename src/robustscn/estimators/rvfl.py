@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.arrays import Array, HostArray, eps
 from ..core.growth import Stop
-from ..core.judging import Plan, Round, Taught, judge
+from ..core.judging import Plan, Round, judge
+from ..core.learner import Taught
 from ..core.least_squares import Solution, least_squares, solved_triangle, triangular_factor
 from ..core.nodes import Network, Nodes, hidden_of, network, pass_through
 from ..core.problem import Problem

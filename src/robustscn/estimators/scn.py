@@ -21,7 +21,8 @@ from ..core.growth import (
     validated,
     watched,
 )
-from ..core.judging import Plan, Round, Taught, judge
+from ..core.judging import Plan, Round, Start, judge
+from ..core.learner import Taught
 from ..core.nodes import Network, network
 from ..core.proposals import Draw, Experience
 from ..core.renewal import renewed
@@ -580,7 +581,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
                     problem.weight,
                     Taught(build),
                     [Plan(weighting)] * (self.n_rounds - done),
-                    start=start,
+                    Start(start),
                     negligible=training.negligible(10 * recipe.tolerance),
                 )
             ):
