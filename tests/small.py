@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from robustscn.core.growth import Recipe
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
 
 SCOPES = (0.5, 2.0, 8.0)

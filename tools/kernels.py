@@ -28,7 +28,7 @@ FOREIGN = (
 
 CORE = (
     "arrays", "density", "growth", "judging", "least_squares", "mixture", "nodes", "race", "rows",
-    "search", "solve",
+    "search", "second_look", "solve",
 )  # fmt: skip
 """Tests that form products themselves; fits hold BLAS to one thread."""
 

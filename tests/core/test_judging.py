@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.core.growth import CONTRACTIONS, grow
+from robustscn.core.growth import grow
 from robustscn.core.judging import (
     BATCH,
     FIRST_TRUSTED_ROUND,
@@ -17,6 +17,7 @@ from robustscn.core.judging import (
     schedule,
 )
 from robustscn.core.learner import Opinion, Taught
+from robustscn.core.recipe import CONTRACTIONS
 from robustscn.core.rows import LocalRows
 from robustscn.core.scale import trimmed_scales
 from robustscn.core.weighting import KDE, GemanMcClure, Tukey, Weighting

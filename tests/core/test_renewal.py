@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from robustscn import RSCKDERegressor, SCNRegressor
-from robustscn.core.growth import Recipe, grow
+from robustscn.core.growth import grow
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.renewal import renewed
 from robustscn.core.rows import LocalRows
 from robustscn.core.sketch import UNSAMPLED_ROWS

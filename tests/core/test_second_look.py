@@ -7,9 +7,9 @@ import pytest
 
 from robustscn.core.committee import Committee
 from robustscn.core.folds import parts_of
-from robustscn.core.growth import Recipe
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
 from robustscn.core.second_look import SecondLook, second_look
 from robustscn.core.verdict import not_gross, verdict

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, HostArray, middle, namespace
+from .early_stopping import Watcher, watched
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
-from .growth import Recipe, Watcher, grow, watched
+from .growth import grow
 from .learner import Opinion, Task
-from .least_squares import Tuned, Twins, ridge_by_leave_one_out
+from .least_squares import Design, Tuned, Twins, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .problem import Problem
+from .recipe import Recipe
 from .rows import Column, Rows
 from .scale import NORMAL_MAD, centred
 
@@ -331,17 +333,15 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
 
 def _tuned(problem: Problem, twins: Twins | None, ridges: HostArray, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
-    return ridge_by_leave_one_out(
+    design = Design(
         problem.rows,
         layer.columns if in_memory else problem.X,
         problem.y,
         problem.weight,
         (lambda columns: columns) if in_memory else layer.nodes.hidden,
         len(layer.nodes),
-        ridges,
-        twins=twins,
-        in_memory=in_memory,
     )
+    return ridge_by_leave_one_out(design, ridges, twins=twins, in_memory=in_memory)
 
 
 def _networks(

@@ -31,6 +31,9 @@ ROWS_WORTH_A_CALL = 1024
 SORTED_ROWS = 2**15
 """Rows left in a bin at which a quantile is found by sorting them."""
 
+BINS = 512
+"""Bins that each reading of many rows refines a quantile by: three readings do for ten million."""
+
 MET = 1 - 1e-13
 """Summed weights round; a share met to the last digit counts as met."""
 
@@ -360,19 +363,52 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
         return _sorted_quantile(
             rows, values, weight, lambda _, w: w > 0, lambda total: share * total * MET
         )
-    n_bins = 512
+    low, high = _extremes(rows, values, weight, lambda _, w: w > 0)
+    while low < high and np.isfinite(BINS / (high - low)):
+        edges = (low, high)
 
-    def bins(block: Array, w: Array, low: float, high: float) -> Array:
-        # 0: below low; 1 .. n_bins: between low and high; n_bins + 1: above; -1: no weight.
-        xp = namespace(block)
-        # Clipped first: a row far outside of the bins would overflow on its way into the last.
-        near = xp.clip(block, low, high) - low
-        inside = xp.clip(xp.floor(near * (n_bins / (high - low))), 0.0, n_bins - 1.0) + 1
-        inside = xp.where(block < low, xp.zeros_like(block), inside)
-        inside = xp.where(block > high, xp.full_like(block, n_bins + 1), inside)
-        return xp.where(w > 0, inside, xp.full_like(block, -1))
+        def masses(block: Array, w: Array, edges: tuple[float, float] = edges) -> Totals:
+            xp = namespace(block)
+            index = xp.astype(_bins(block, w, *edges) + 1, xp.int64)
+            return histogram(index, w, BINS + 3), histogram(index, xp.ones_like(w), BINS + 3)
 
-    def extent(block: Array, w: Array, wanted: Callable[[Array, Array], Array]) -> Totals:
+        mass, count = rows.reduce(masses, values, weight)
+        reached = np.cumsum(mass[1:])
+        wanted = share * reached[-1] * MET
+        hit = int(np.searchsorted(reached, wanted))
+        hit = min(max(hit, 1), BINS)
+
+        def inside(block: Array, w: Array, hit: int = hit, edges: Any = edges) -> Array:
+            return _bins(block, w, *edges) == hit
+
+        if count[hit + 1] <= SORTED_ROWS:
+            left = float(wanted - reached[hit - 1])
+
+            def remaining(_: float, left: float = left) -> float:
+                return left
+
+            return _sorted_quantile(rows, values, weight, inside, remaining)
+        low, high = _extremes(rows, values, weight, inside)
+    return high
+
+
+def _bins(block: Array, w: Array, low: float, high: float) -> Array:
+    # 0: below low; 1 .. BINS: between low and high; BINS + 1: above; -1: no weight.
+    xp = namespace(block)
+    # Clipped first: a row far outside of the bins would overflow on its way into the last.
+    near = xp.clip(block, low, high) - low
+    inside = xp.clip(xp.floor(near * (BINS / (high - low))), 0.0, BINS - 1.0) + 1
+    inside = xp.where(block < low, xp.zeros_like(block), inside)
+    inside = xp.where(block > high, xp.full_like(block, BINS + 1), inside)
+    return xp.where(w > 0, inside, xp.full_like(block, -1))
+
+
+def _extremes(
+    rows: Rows, values: Column, weight: Column, wanted: Callable[[Array, Array], Array]
+) -> tuple[float, float]:
+    """Return the smallest and the largest of the wanted values."""
+
+    def extent(block: Array, w: Array) -> Totals:
         xp = namespace(block)
         counted, infinite = wanted(block, w), xp.full_like(block, float("inf"))
         return (
@@ -383,39 +419,8 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     def widest(left: Totals, right: Totals) -> Totals:
         return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
 
-    def extremes(wanted: Callable[[Array, Array], Array]) -> tuple[float, float]:
-        low, high = rows.reduce(
-            lambda block, w: extent(block, w, wanted), values, weight, combine=widest
-        )
-        return float(low), float(high)
-
-    low, high = extremes(lambda _, w: w > 0)
-    while low < high and np.isfinite(n_bins / (high - low)):
-        edges = (low, high)
-
-        def masses(block: Array, w: Array, edges: tuple[float, float] = edges) -> Totals:
-            xp = namespace(block)
-            index = xp.astype(bins(block, w, *edges) + 1, xp.int64)
-            return histogram(index, w, n_bins + 3), histogram(index, xp.ones_like(w), n_bins + 3)
-
-        mass, count = rows.reduce(masses, values, weight)
-        reached = np.cumsum(mass[1:])
-        wanted = share * reached[-1] * MET
-        hit = int(np.searchsorted(reached, wanted))
-        hit = min(max(hit, 1), n_bins)
-
-        def inside(block: Array, w: Array, hit: int = hit, edges: Any = edges) -> Array:
-            return bins(block, w, *edges) == hit
-
-        if count[hit + 1] <= SORTED_ROWS:
-            left = float(wanted - reached[hit - 1])
-
-            def remaining(_: float, left: float = left) -> float:
-                return left
-
-            return _sorted_quantile(rows, values, weight, inside, remaining)
-        low, high = extremes(inside)
-    return high
+    low, high = rows.reduce(extent, values, weight, combine=widest)
+    return float(low), float(high)
 
 
 def _sorted_quantile(

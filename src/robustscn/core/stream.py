@@ -32,7 +32,7 @@ from .arrays import HostArray
 from .channel import LEVEL, STRANGE, Channel, followed
 from .information import nothing_known
 from .nodes import Nodes
-from .regrowth import Evidence, Unit, drawn_to, more_nodes, solved, unit_of
+from .regrowth import Evidence, Unit, drawn_to, more_nodes, recipe_of, solved, unit_of
 from .running import far, inlier_weight, running_scales, trimmed_mean
 
 BLOCK = 20
@@ -540,16 +540,20 @@ class Stream:
         stay = np.sort(order[: n_nodes - n_weak])
         n_first = columns.shape[1] - 1 - n_nodes
         left = np.concatenate([np.arange(n_first), n_first + stay, [columns.shape[1] - 1]])
+        recipe = recipe_of(
+            kept.X.shape[1],
+            most - len(stay),
+            self.plan.seed,
+            self.n_rows // BLOCK,
+            self.plan.activation,
+        )
         nodes = more_nodes(
             self.unit.inputs(kept.X)[-n_new:],
             columns[-n_new:],
             columns[-n_new:, left],
             evidence.last(n_new),
+            recipe,
             n_given=kept.given.shape[1],
-            room=most - len(stay),
-            seed=self.plan.seed,
-            round=self.n_rows // BLOCK,
-            activation=self.plan.activation,
         )
         if nodes is None:
             return

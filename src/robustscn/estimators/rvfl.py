@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.arrays import Array, HostArray, eps
-from ..core.growth import Stop
 from ..core.judging import Plan, Round, judge
 from ..core.learner import Taught
-from ..core.least_squares import Solution, least_squares, solved_triangle, triangular_factor
+from ..core.least_squares import Design, Solution, least_squares, solved_triangle, triangular_factor
 from ..core.nodes import Network, Nodes, hidden_of, network, pass_through
 from ..core.problem import Problem
 from ..core.proposals import Draw
+from ..core.recipe import Stop
 from ..core.rows import Column
 from ..core.weighting import Laplace, Weighting, named
 from ._base import NetworkRegressor, RobustMixin, Training, Validation, one_blas_thread
@@ -81,15 +81,11 @@ class _RandomLayerRegressor(NetworkRegressor):
 
 
 def _solved(problem: Problem, layer: Layer, ridge: float) -> Solution:
-    return least_squares(
-        problem.rows,
-        problem.X,
-        problem.y,
-        problem.weight,
-        layer.hidden,
-        layer.width,
-        ridge=ridge,
-    )
+    return least_squares(_design(problem, layer), ridge=ridge)
+
+
+def _design(problem: Problem, layer: Layer) -> Design:
+    return Design(problem.rows, problem.X, problem.y, problem.weight, layer.hidden, layer.width)
 
 
 def _rmse(problem: Problem, residuals: Column) -> float:
@@ -206,14 +202,12 @@ def _best_size(problem: Problem, layer: Layer, ridge: float, validation: Validat
     """Return the layer cut to the size that errs least on the validation rows."""
     n_extra = layer.width - len(layer.nodes)
     sizes = np.unique(np.linspace(1, len(layer.nodes), min(20, len(layer.nodes))).astype(int))
-    factor = triangular_factor(
-        problem.rows, problem.X, problem.y, problem.weight, layer.hidden, layer.width
-    )
+    factor = triangular_factor(_design(problem, layer))
 
     def error(size: int) -> float:
         width = n_extra + size
         targets = np.hstack([factor[:, :width], factor[:, layer.width :]])
-        weights, _ = solved_triangle(targets, width, ridge=ridge, cutoff=1e3 * eps(problem.y))
+        weights = solved_triangle(targets, width, ridge=ridge, cutoff=1e3 * eps(problem.y))
         return validation.rmse(network(layer.first(size).groups, weights))
 
     return layer.first(int(min(sizes, key=error)))

@@ -10,21 +10,14 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.arrays import HostArray
-from ..core.growth import (
-    CONTRACTIONS,
-    Problem,
-    Recipe,
-    State,
-    Stop,
-    grow,
-    restored,
-    validated,
-    watched,
-)
+from ..core.early_stopping import validated, watched
+from ..core.growth import grow, restored
 from ..core.judging import Plan, Round, Start, judge
 from ..core.learner import Taught
 from ..core.nodes import Network, network
+from ..core.problem import Problem
 from ..core.proposals import Draw, Experience
+from ..core.recipe import CONTRACTIONS, Recipe, State, Stop
 from ..core.renewal import renewed
 from ..core.rows import Column
 from ..core.sketch import UNSAMPLED_ROWS
