@@ -136,6 +136,40 @@ def test_no_function_of_the_core_takes_more_than_seven_arguments():
     assert [each for each in counts if each[1] > 7] == []
 
 
+def code_lines(path):
+    """Yield number and text of lines that do something: no docstring, comment, import, signature.
+
+    Nor lines that keep constructor arguments: scikit-learn wants both written out.
+    """
+    text = path.read_text(encoding="utf-8")
+    passed = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            passed |= set(range(node.lineno, node.end_lineno + 1))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            passed |= set(range(node.lineno, node.end_lineno + 1))
+        elif isinstance(node, ast.FunctionDef):
+            passed |= set(range(node.lineno, node.body[0].lineno))
+    for number, line in enumerate(text.splitlines(), start=1):
+        plain = line.split("  # ")[0].strip()
+        kept = re.fullmatch(r"self\.(\w+) = \1", plain)
+        if number not in passed and len(plain) > 1 and not plain.startswith("#") and not kept:
+            yield number, plain
+
+
+def test_no_six_lines_stand_twice():
+    stands, twice = {}, []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        lines = list(code_lines(path))
+        for start in range(len(lines) - 5):
+            run = tuple(text for _, text in lines[start : start + 6])
+            here = f"{path.relative_to(PACKAGE)}:{lines[start][0]}"
+            if stands.setdefault(run, here) != here:
+                twice.append((stands[run], here))
+    assert len(stands) > 5000
+    assert twice == []
+
+
 def test_the_map_in_contributing_names_every_part_of_the_house():
     text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     house = text.split("## The house")[1].split("\n## ")[0]

@@ -39,6 +39,8 @@ MET = 1 - 1e-13
 
 Column = Any
 Totals = tuple[HostArray, ...]
+Sums = Callable[..., tuple[Array, ...]]
+Combine = Callable[[Totals, Totals], Totals]
 
 
 def added(left: Totals, right: Totals) -> Totals:
@@ -67,11 +69,7 @@ class Rows(Protocol):
         ...
 
     def reduce(
-        self,
-        fn: Callable[..., tuple[Array, ...]],
-        *columns: Column,
-        width: int = 1,
-        combine: Callable[[Totals, Totals], Totals] = added,
+        self, fn: Sums, *columns: Column, width: int = 1, combine: Combine = added
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
         ...
@@ -196,11 +194,7 @@ class LocalRows:
         return self.sweep(lambda *blocks: (fn(*blocks), ()), *columns, width=width)[0]
 
     def reduce(
-        self,
-        fn: Callable[..., tuple[Array, ...]],
-        *columns: Column,
-        width: int = 1,
-        combine: Callable[[Totals, Totals], Totals] = added,
+        self, fn: Sums, *columns: Column, width: int = 1, combine: Combine = added
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
 
