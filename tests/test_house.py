@@ -144,9 +144,8 @@ def code_lines(path):
     text = path.read_text(encoding="utf-8")
     passed = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            passed |= set(range(node.lineno, node.end_lineno + 1))
-        elif isinstance(node, ast.Import | ast.ImportFrom):
+        text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if text_alone or isinstance(node, ast.Import | ast.ImportFrom):
             passed |= set(range(node.lineno, node.end_lineno + 1))
         elif isinstance(node, ast.FunctionDef):
             passed |= set(range(node.lineno, node.body[0].lineno))

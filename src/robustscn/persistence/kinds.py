@@ -14,9 +14,10 @@ from .. import estimators, weighting
 from ..core.channel import Channel
 from ..core.information import Information
 from ..core.inputs import Scaling
+from ..core.memory import Batch, Plan
 from ..core.nodes import Network, Nodes
 from ..core.regrowth import Unit
-from ..core.stream import Batch, Plan, Stream
+from ..core.stream import Stream
 
 
 def _name(kind: type) -> str:
