@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from robustscn.core.drift import ARCHIVED
+from robustscn.core.memory import BLOCK
 from small import after, nothing, plant, stream_alone
 
 
@@ -49,15 +50,16 @@ def test_a_stuck_sensor_is_no_change() -> None:
 
 
 def test_a_world_that_comes_back_is_recognised() -> None:
-    X, clean, y = plant(1400)
-    y[600:900] = 20.0 - y[600:900]
-    stream = after(stream_alone(), X[:1000], y[:1000])
-    assert len(stream.drifts) == 2
-    assert 0 < len(stream.archive) <= ARCHIVED
-    # After a hundred rows of the old world it is met as if it had never been left.
-    stayed = after(stream_alone(), X[:600], clean[:600])
-    error, own = (
-        np.mean(np.abs(one.predict(X[1000:], nothing)[:, 0] - clean[1000:]))
-        for one in (stream, stayed)
-    )
-    assert error < 2 * own + 0.05
+    X, clean, y = plant(1980)
+    clean, y = (values + 2 * np.sin(9 * X[:, 1]) for values in (clean, y))  # no plane meets it
+    y[1200:1500] = 20.0 - y[1200:1500]
+    errors = []
+    for remembers in (True, False):
+        stream = stream_alone(max_nodes=40)
+        for start in range(0, 1580, BLOCK):
+            after(stream, X[start : start + BLOCK], y[start : start + BLOCK])
+            assert len(stream.archive) <= ARCHIVED
+            stream.archive = stream.archive if remembers else []
+        assert len(stream.drifts) == 2
+        errors.append(np.mean(np.abs(stream.predict(X[1580:], nothing)[:, 0] - clean[1580:])))
+    assert errors[0] < 0.5 * errors[1]
