@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
-from accuracy_sets import SETS as DRAWN
+from accuracy.sets import SETS as DRAWN
 from numpy.typing import NDArray
 from sklearn.datasets import make_friedman1
 from sklearn.preprocessing import minmax_scale
