@@ -136,6 +136,23 @@ def test_no_function_of_the_core_takes_more_than_seven_arguments():
     assert [each for each in counts if each[1] > 7] == []
 
 
+def test_every_constant_of_the_core_says_why_it_has_its_value():
+    silent, count = [], 0
+    for path in sorted((PACKAGE / "core").glob("*.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        for node, after in zip(body, [*body[1:], None], strict=True):
+            if not isinstance(node, ast.Assign | ast.AnnAssign):
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            name = ast.unparse(target)
+            count += name.upper() == name
+            explained = isinstance(after, ast.Expr) and len(ast.unparse(after)) > 30
+            if name.upper() == name and not explained:
+                silent.append(f"{path.name}: {name}")
+    assert count > 70
+    assert silent == []
+
+
 def code_lines(path):
     """Yield number and text of lines that do something: no docstring, comment, import, signature.
 

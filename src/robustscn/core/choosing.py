@@ -41,8 +41,8 @@ OUTPUTS_AT_HAND = 2**18
 megabytes, which a processor's cache holds. Changes time and no result."""
 
 WORTH = 0.05
-"""Share of the gain of a raced block's first node that the others must have at their turn. Less
-takes nodes that the next pool would beat; not tuned, a tenth serves the flagship as well."""
+"""Share of the gain of a raced block's first node that the others must have at their turn: with
+less, the next pool would do better. Not tuned."""
 
 
 @dataclass(frozen=True)

@@ -29,20 +29,26 @@ from .rows import Column, Rows
 from .scale import NORMAL_MAD, centred
 
 KEPT_IN_MEMORY = 2**21
-"""Hidden values of one network (rows times nodes) up to which they are computed only once."""
+"""Hidden values of one network (rows times nodes) up to which they are computed only once: 16
+megabytes for each. Changes time and no result."""
 
 PATIENCE = 100
 """Nodes that a network grows on after the rows kept from it were met best. What they cost is left
 to the ridge; with 60 and fewer, stock and treasury lost several percent."""
 
 DOUBT = 0.5
-"""Share of the networks' disagreement that counts as doubt: as much as the mean of four has."""
+"""Share of the networks' disagreement that counts as doubt: as much as the mean of four has.
+Measured in the ablation: without any doubt laser errs 12 % more and the function 25 %, other sets
+not for sure; the share itself was not tuned."""
 
 ASKED_NODES = 30
-"""Size of networks that foresee another column; rejection and noise have no fine structure."""
+"""Size of networks that foresee another column; rejection and noise have no fine structure. By
+argument."""
 
 RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
-"""Penalties tried, for each unit of weight and targets of size one."""
+"""Penalties tried, for each unit of weight and targets of size one: from what rounding allows to
+what leaves a mean only. Measured in the ablation: chosen by leave-one-out and not fixed, friedman
+errs a third less."""
 
 
 @dataclass(frozen=True)

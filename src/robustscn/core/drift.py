@@ -27,31 +27,39 @@ from .regrowth import Evidence, solved
 from .running import far, inlier_weight, running_scales, trimmed_mean
 
 COMPARED = 120
-"""Rows over which predictors are compared, at most."""
+"""Rows over which predictors are compared, at most: six blocks. By argument: fewer compare by luck,
+more are late to hear of a change."""
 
 COUNTED = 0.6
-"""Share of these that count, those with the smallest errors."""
+"""Share of these that count, those with the smallest errors: bursts of up to two fifths have no
+say. By argument."""
 
 ALARM, MOST = 40, 0.6
-"""Rows of which the given share must be odd before the believing channel starts anew."""
+"""Rows of which the given share must be odd before the believing channel starts anew. By argument:
+bursts of twenty rows, which the tests ask to be passed over, are less than that share."""
 
 ODD = 2.0
-"""Robust standard deviations beyond which a row counts towards these."""
+"""Robust standard deviations beyond which a row counts towards these: of right rows one in twenty
+is, so that more than half of forty never are by chance."""
 
 BETTER = 0.8
-"""What the believing channel's error must be of the sceptic's for a change to be recorded."""
+"""What the believing channel's error must be of the sceptic's for a change to be recorded. By
+argument: the believing one, which remembers less, errs more in a world that stays."""
 
 NOTABLE = 1.0
-"""Robust standard deviations that a change must move predictions by to be recorded."""
+"""Robust standard deviations that a change must move predictions by to be recorded: less is within
+the noise, and no news."""
 
 ANCHOR = 20.0
-"""Rows that old knowledge counts as when the believing channel starts anew."""
+"""Rows that old knowledge counts as when the believing channel starts anew: half of `ALARM`, so
+that the new rows outvote it. By argument."""
 
 ARCHIVED = 4
-"""States of the sceptic that are kept to be recognised."""
+"""States of the sceptic that are kept to be recognised. By argument: a plant has a few ways to run;
+each costs its output weights."""
 
 KEPT_EVENTS = 1000
-"""Suspects and drift events that are kept, the latest."""
+"""Suspects and drift events that are kept, the latest: a model file must not grow for ever."""
 
 
 def decide(memory: Memory) -> None:

@@ -1,4 +1,4 @@
-"""The algorithm: grow a network node by node.
+"""The algorithm: grow a network node by node, each admitted by the supervisory inequality.
 
     X, y -> draw a pool -> screen -> choose nodes (choosing.py) -> append (solve.py) -> residuals
      ^                                                                                   |

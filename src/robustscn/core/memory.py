@@ -13,16 +13,19 @@ from .regrowth import Unit
 from .running import running_scales
 
 BLOCK = 20
-"""Rows that are learned together."""
+"""Rows that are learned together: fewer cost more time for each, more wait longer. Any number gives
+the same answer however rows are cut."""
 
 LONG, SHORT = 500, 60
-"""Rows by whose errors the sceptical and the believing channel judge."""
+"""Rows by whose errors the sceptical and the believing channel judge: a long memory for what is
+usual, a short one for what is new. By argument."""
 
 SHORTEST = 50.0
-"""Half-life of the believing channel, unless it has more columns than that."""
+"""Half-life of the believing channel, unless it has more columns than that: with fewer rows than
+columns it would learn them by heart."""
 
 SLOW, SLOW_LEVEL, FAST, FAST_LEVEL, MIDDLE = range(5)
-"""The predictors."""
+"""The predictors: each channel without and with its level, and the median of the targets."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Noise as a function of the inputs: where residuals scatter more, and where less.
+"""Noise as a function of the inputs (heteroscedastic noise): where residuals scatter more or less.
 
 A learner is asked to foresee log |residual| from the inputs, each row by members that have not
 seen it. How far these forecasts can be trusted is seen from the rows themselves: the slope of
@@ -22,7 +22,8 @@ NEAREST, FARTHEST = 0.1, 6.0
 luck, and what is larger may be wrong."""
 
 WIDEST = 10.0
-"""Times the overall scale, or its reciprocal, beyond which no local scale goes."""
+"""Times the overall scale, or its reciprocal, beyond which no local scale goes: a forecast of a
+forecast is not to be trusted further. By argument."""
 
 ERRORS = 2.0
 """Standard errors of the slope that count as none: the usual 95 %."""

@@ -1,4 +1,4 @@
-"""Racing a block of nodes: most candidates run on a sample of the rows, few on all of them.
+"""Screening a block of nodes by a race: most candidates run on a sample, few on all rows.
 
 A block is chosen node by node, each as if the ones before it were in the network already; that
 takes the candidates' inner products with each other and with the network. On a sample these cost
@@ -21,7 +21,7 @@ from .search import Rule, Span, chosen_in_turn, gains, pool_sums, pool_sums_exac
 from .solve import Orthogonal, appended, no_nodes
 
 RACED_ROWS = 2**13
-"""Blocks are chosen by all rows where these are no more."""
+"""Blocks are chosen by all rows where these are no more: a race would save no time."""
 
 FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**15
 """Bounds on the rows that candidates race on; in between, a quarter of all.

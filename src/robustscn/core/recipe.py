@@ -141,7 +141,7 @@ class State:
     nodes : Nodes
         Hidden nodes in the order they were added.
     fit : Fit
-        Output weights, residuals, leverage.
+        Output weights, residuals.
     energy : array of shape (n_outputs,)
         Weighted squared error.
     stop : Stop or None

@@ -1,4 +1,4 @@
-"""Rounds that do not start from nothing: the same nodes under new weights.
+"""Rounds that do not start from nothing: a refit of the same nodes under new weights.
 
 Growing nodes anew is most of a round's work, and needless where a round is only to renew the
 weights. New weights turn the inner products of the last growth's orthonormal columns from the

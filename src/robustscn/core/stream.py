@@ -4,7 +4,7 @@ Rows are learned in blocks of `BLOCK`, counted from the first row of the stream,
 they come in; what is left over waits. So the result is the same to the bit however rows are cut.
 
 Two channels with the same hidden nodes learn side by side, each by least squares under robust
-weights, which come from the errors of predictions made before the targets were known:
+weights, which come from prequential errors, of predictions made before the targets were known:
 
     sceptical   remembers for `half_life` rows, and judges by the errors of the last `LONG` rows,
     believing   remembers fifty rows or more, and judges by the errors of the last `SHORT`.
@@ -47,11 +47,12 @@ from .running import far, inlier_weight, running_scales
 from .upkeep import renew, solve
 
 MEMORY = 2000
-"""Rows that are kept, the latest: nodes grow on them."""
+"""Rows that are kept, the latest: nodes grow on them. Enough for some hundred nodes; a bound on
+memory and on the time of an upkeep."""
 
 WARY = 200
 """Rows after which predictions are held near the targets seen so far, and what a fitted model says
-is mixed with other columns: fewer rows may not show what it knows."""
+is mixed with other columns: fewer rows may not show what it knows. By argument."""
 
 See = Callable[[HostArray], HostArray]
 """Makes given columns (what a fitted model says) of raw inputs, shape (n_rows, n_given)."""

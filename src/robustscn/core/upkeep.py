@@ -13,7 +13,8 @@ from .regrowth import Evidence, more_nodes, recipe_of, solved, unit_of
 from .running import far, inlier_weight
 
 CARRIES = 0.01
-"""Robust standard deviations that a node must move predictions by, or it is removed."""
+"""Robust standard deviations that a node must move predictions by, or it is removed: nobody would
+see it go."""
 
 
 def renew(memory: Memory) -> None:
