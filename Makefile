@@ -84,7 +84,7 @@ bench-known: $(VENV)/.developer  ## the figures the literature gives
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/known_figures.py
 
 bench-accuracy: $(VENV)/.peers  ## beside tuned tools from PyPI; two hours, goes on where it stopped
-	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/accuracy
 
 bench-learner: $(VENV)/.developer  ## many inputs, many rows, beside boosted trees; a quarter of an hour
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/learner.py

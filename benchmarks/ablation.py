@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
-from accuracy_sets import SETS as DRAWN
+from accuracy.sets import SETS as DRAWN
 from numpy.typing import NDArray
 from sklearn.datasets import make_friedman1
 from sklearn.preprocessing import minmax_scale
@@ -35,10 +35,11 @@ from robustscn import RobustSCNRegressor
 from robustscn.core.arrays import middle
 from robustscn.core.committee import Committee, Grown
 from robustscn.core.inputs import Scaling, scaling_of
-from robustscn.core.judging import Plan, not_gross
+from robustscn.core.judging import Plan
 from robustscn.core.least_squares import Tuned
 from robustscn.core.problem import Problem
 from robustscn.core.rows import Column, filled
+from robustscn.core.verdict import not_gross
 from robustscn.datasets import contaminate
 
 Array = NDArray[np.float64]

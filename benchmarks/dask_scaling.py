@@ -36,7 +36,7 @@ from robustscn.core.rows import LocalRows
 from robustscn.core.search import pool_sums
 from robustscn.core.sketch import MOST_SAMPLED
 from robustscn.dask import DaskRows, DaskSCNRegressor
-from robustscn.estimators.scn import recipe_of
+from robustscn.estimators._growing import recipe_of
 
 RESULTS = Path(__file__).parent / "results" / "dask.json"
 FEATURES = 20

@@ -28,8 +28,8 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from robustscn import SCNRegressor
-from robustscn.core.growth import CONTRACTIONS
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import CONTRACTIONS
 from robustscn.datasets import load_keel, make_function
 
 RESULTS = Path(__file__).parent / "results" / "growth_speed.json"

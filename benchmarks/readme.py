@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from accuracy_page import headline
+from accuracy.page import headline
 from learner import few_inputs
 
 from robustscn.paper.claims import claims
@@ -30,7 +30,7 @@ def accuracy() -> str:
             "set, and the oracle is RobustSCN trained without the rows it hit. Of "
             f"{len(contests)} pairs of data and kind of contamination RobustSCN is ahead of every "
             f"peer in {won} ([all of them, losses first](docs/accuracy.md); "
-            "[accuracy.py](benchmarks/accuracy.py)).",
+            "[how it was measured](benchmarks/accuracy)).",
             "",
             *([f"**{report['note']}**", ""] if "note" in report else []),
             headline(report),

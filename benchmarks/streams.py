@@ -171,9 +171,10 @@ def run(args: argparse.Namespace) -> None:
 
 def speed(n_rows: int = 20_000) -> None:
     """Measure rows a second of the stream itself: 10 inputs, 100 nodes, CPU time."""
+    from robustscn.core.memory import Plan
     from robustscn.core.nodes import Nodes
     from robustscn.core.regrowth import Evidence
-    from robustscn.core.stream import Plan, begun
+    from robustscn.core.stream import begun
 
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(n_rows + 2000, 10))

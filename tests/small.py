@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from robustscn.core.growth import Recipe
+from robustscn.core.memory import Plan
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
+from robustscn.core.stream import Stream, begun
 
 SCOPES = (0.5, 2.0, 8.0)
 
@@ -91,3 +93,20 @@ def plant(n: int, seed: int = 0, wrong: float = 0.0) -> tuple[np.ndarray, np.nda
     hit = rng.uniform(size=n) < wrong
     y[hit] += rng.uniform(-5, 5, hit.sum())
     return X, clean, y
+
+
+def nothing(X: np.ndarray) -> np.ndarray:
+    return np.zeros((len(X), 0))
+
+
+def stream_alone(
+    half_life: float | None = None, n_features: int = 3, max_nodes: int = 30
+) -> Stream:
+    """Return a stream without a fitted model."""
+    plan = Plan(half_life, True, max_nodes, 0)
+    return begun(plan, n_given=0, n_features=n_features, n_outputs=1)
+
+
+def after(stream: Stream, X: np.ndarray, y: np.ndarray) -> Stream:
+    stream.learn(X, y[:, None], np.ones(len(y)), nothing)
+    return stream

@@ -14,10 +14,10 @@ import pytest
 from robustscn import RobustSCNRegressor
 from robustscn.core.committee import Committee
 from robustscn.core.folds import parts_of
-from robustscn.core.growth import Recipe
 from robustscn.core.judging import Plan, schedule
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import GemanMcClure
 from robustscn.datasets import contaminate, make_function

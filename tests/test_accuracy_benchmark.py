@@ -22,7 +22,7 @@ def module(monkeypatch):
 
 @pytest.fixture
 def sets(module):
-    return module("accuracy_sets")
+    return module("accuracy.sets")
 
 
 def split(sets, n=400, seed=0):
@@ -105,7 +105,7 @@ def test_the_same_split_is_spoiled_alike_for_every_method(sets):
 
 
 def test_paired_interval_is_that_of_scipy(module):
-    paired = module("accuracy_summary").paired
+    paired = module("accuracy.summary").paired
     rng = np.random.default_rng(0)
     peer, ours = rng.normal(1.0, 0.3, 10), rng.normal(0.8, 0.3, 10)
     found = paired(list(peer), list(ours))
@@ -122,7 +122,7 @@ CONDITIONS = ("add 0%", "add 10%", "add 25%")
 @pytest.fixture
 def report(module):
     """A report of random numbers, some of them missing."""
-    summary = module("accuracy_summary")
+    summary = module("accuracy.summary")
     rng = np.random.default_rng(1)
     cells = []
     for name in ("stock", "laser"):
@@ -184,7 +184,7 @@ def test_differences_are_peer_minus_ours_split_by_split(report):
 
 
 def test_targets_say_no_where_they_are_missed(module, report):
-    targets = module("accuracy_targets").targets
+    targets = module("accuracy.targets").targets
     by_words = {target.asked: target.met for target in targets(report)}
     fits = {words.split()[4]: met for words, met in by_words.items() if "default fit" in words}
     assert fits == {"1,000": True, "20,000": False}
@@ -196,7 +196,7 @@ def test_targets_say_no_where_they_are_missed(module, report):
 
 
 def test_the_page_names_every_loss_and_marks_the_best(module, report, tmp_path):
-    maker = module("accuracy_page")
+    maker = module("accuracy.page")
     page = maker.page(report)
     losses = page.split("## Losses")[1].split("## Against itself")[0]
     for contest in report["summary"]["contests"]:
@@ -210,7 +210,7 @@ def test_the_page_names_every_loss_and_marks_the_best(module, report, tmp_path):
 
 
 def test_names_are_chosen_by_their_beginnings(module):
-    chosen = module("accuracy").chosen
+    chosen = module("accuracy.command").chosen
     names = ("RobustSCN", "RobustSCN oracle", "SVR")
     assert chosen(names, None) == list(names)
     assert chosen(names, "robust") == ["RobustSCN", "RobustSCN oracle"]
@@ -224,12 +224,12 @@ def committed():
 
 
 def test_the_committed_page_is_made_from_the_committed_results(module, committed):
-    assert module("accuracy_page").page(committed) == (ROOT / "docs" / "accuracy.md").read_text()
+    assert module("accuracy.page").page(committed) == (ROOT / "docs" / "accuracy.md").read_text()
     assert (ROOT / "docs" / "accuracy.png").exists()
 
 
 def test_the_committed_summary_is_that_of_the_committed_cells(module, committed):
-    summary = module("accuracy_summary")
+    summary = module("accuracy.summary")
     assert summary.rounded(summary.summary(committed["cells"])) == committed["summary"]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 import reference
 from paper_plan import hidden
@@ -93,6 +94,28 @@ def test_layers_predict_what_the_estimators_do(solve, model):
     layer = layers(data.X, data.X_test, 30.0, [60], model._seed())[60]
     expected = model.fit(data.X, data.y).predict(data.X_test)
     assert_allclose(solve(layer, data.y), expected, rtol=0, atol=2e-4)
+
+
+@pytest.mark.parametrize("size", [12, 25])
+@pytest.mark.parametrize(
+    ("solve", "model"),
+    [
+        (rvfl, RVFLRegressor()),
+        (improved_rvfl, ImprovedRVFLRegressor()),
+        (lambda la, y: prnnrw(la, y, 10.0), PRNNRWRegressor()),
+        (lambda la, y: prnnrw(la, y, 1e-2), PRNNRWRegressor(ridge=1e-2)),
+    ],
+    ids=["rvfl", "improved-rvfl", "prnnrw", "prnnrw-weak-prior"],
+)
+def test_layers_and_estimators_are_one_method(solve, model, size, rows, monkeypatch):
+    # The same draws and, for so few rows too, densities on a grid: nothing is left but rounding.
+    monkeypatch.setattr("robustscn.core.density.EXACT_ROWS", 0)
+    X, y, X_test = rows
+    model = clone(model).set_params(n_nodes=size, scope=4.0, random_state=4)
+    layer = layers(X, X_test, 4.0, [size], model._seed())[size]
+    expected = model.fit(X, y).predict(X_test)
+    assert getattr(model, "n_rounds_", 5) > 3
+    assert_allclose(solve(layer, y), expected, rtol=0, atol=1e-10)
 
 
 def test_prior_drops_only_directions_that_do_not_matter():

@@ -20,9 +20,10 @@ from robustscn import (
     RVFLRegressor,
     SCNRegressor,
 )
-from robustscn.core.growth import Recipe, grow
+from robustscn.core.growth import grow
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import NAMED
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
-from robustscn.core.stream import BLOCK
+from robustscn.core.memory import BLOCK
 from robustscn.estimators._stream import FIRST_ROWS
 from small import plant
 

@@ -19,7 +19,7 @@ from suite import Outcome, finish, numerical, outcome_of
 
 CORE = (
     "arrays", "density", "growth", "judging", "least_squares", "mixture", "nodes", "race", "rows",
-    "search", "solve",
+    "search", "second_look", "solve",
 )  # fmt: skip
 """Tests that form products themselves; fits hold BLAS to one thread."""
 

@@ -15,16 +15,25 @@ from robustscn import RobustSCNRegressor, RSCKDERegressor
 from robustscn.core import arrays
 from robustscn.core.arrays import eps, histogram, like, namespace, to_host, to_host64
 from robustscn.core.density import _summed, binned, density
-from robustscn.core.growth import Recipe, empty, grow, step, validated
-from robustscn.core.judging import Plan, Taught, judge, standardised
-from robustscn.core.least_squares import least_squares, leave_one_out, ridge_by_leave_one_out
+from robustscn.core.early_stopping import validated
+from robustscn.core.growth import empty, grow, step
+from robustscn.core.judging import Plan, judge
+from robustscn.core.learner import Taught
+from robustscn.core.least_squares import (
+    Design,
+    least_squares,
+    leave_one_out,
+    ridge_by_leave_one_out,
+)
 from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
-from robustscn.core.search import gains, pool_sums, pool_sums_exact
+from robustscn.core.search import Span, gains, pool_sums, pool_sums_exact
 from robustscn.core.solve import appended, newest_only, no_nodes, window
+from robustscn.core.verdict import standardised
 from robustscn.core.weighting import KDE, NAMED, at_most_one
 
 
@@ -171,7 +180,7 @@ def fits(rows, X, y, weight, nodes):
     for block in ([0], [1, 2, 3]):
         fit = appended(rows, X, weight, fit, nodes.take(block))
     sums, gram = pool_sums_exact(
-        rows, X, fit.residuals, weight, nodes.take(range(4, 12)), fit.basis, 1e-3
+        rows, X, fit.residuals, weight, nodes.take(range(4, 12)), Span(fit.basis, 1e-3)
     )
     return fit, gains(sums), gram
 
@@ -180,7 +189,6 @@ def test_appended_columns_and_exact_sums(data):
     found, gain, gram = fits(data.rows, *data.placed, data.pool().beside(data.placed[0]))
     expected, expected_gain, expected_gram = fits(data.rows, *data.host, data.pool())
     data.same(found.residuals, expected.residuals)
-    data.same(found.leverage, expected.leverage)
     data.same(found.basis.block(0, 60), expected.basis.block(0, 60))
     for a, b in (
         (found.output_weights, expected.output_weights),
@@ -189,9 +197,10 @@ def test_appended_columns_and_exact_sums(data):
     ):
         assert a.dtype == np.float64
         data.same(a, b, row_array=False)
+    shares = np.linspace(0.0, 1.0, 60)
     data.same(
-        leave_one_out(found.residuals, found.leverage),
-        leave_one_out(expected.residuals, expected.leverage),
+        leave_one_out(found.residuals, arrays.like(shares, found.residuals)),
+        leave_one_out(expected.residuals, shares),
     )
 
 
@@ -208,11 +217,10 @@ def test_a_dependent_node_is_refused(data):
 def test_least_squares(data, ridge):
     nodes = data.pool(6)
     found = least_squares(
-        data.rows, *data.placed, nodes.beside(data.placed[0]).hidden, 6, ridge=ridge
+        Design(data.rows, *data.placed, nodes.beside(data.placed[0]).hidden, 6), ridge=ridge
     )
-    expected = least_squares(data.rows, *data.host, nodes.hidden, 6, ridge=ridge)
+    expected = least_squares(Design(data.rows, *data.host, nodes.hidden, 6), ridge=ridge)
     data.same(found.residuals, expected.residuals)
-    data.same(found.leverage, expected.leverage)
     data.same(found.output_weights, expected.output_weights, row_array=False)
 
 
@@ -220,9 +228,9 @@ def test_ridge_by_leave_one_out(data):
     nodes, ridges = data.pool(6), np.array([1e-4, 1e-2, 1.0])
     (X, y, weight), (host_X, host_y, host_weight) = data.placed, data.host
     placed = nodes.beside(X).hidden
-    found = ridge_by_leave_one_out(data.rows, X, y, weight, placed, 6, ridges)
+    found = ridge_by_leave_one_out(Design(data.rows, X, y, weight, placed, 6), ridges)
     expected = ridge_by_leave_one_out(
-        data.rows, host_X, host_y, host_weight, nodes.hidden, 6, ridges
+        Design(data.rows, host_X, host_y, host_weight, nodes.hidden, 6), ridges
     )
     assert found.ridge == expected.ridge
     data.same(found.left_out, expected.left_out)
@@ -416,7 +424,7 @@ def test_a_step_needs_the_factor_and_a_handful_of_row_vectors(many_rows):
     row_vector = 8 * MANY
     assert len(longer.nodes) == 3
     assert peak < 64 * MIB + 8 * row_vector
-    # Nothing as large as the factor's columns stays behind but residuals and leverage.
+    # Nothing as large as the factor's columns stays behind but residuals.
     assert longer.fit.basis.buffer is state.fit.basis.buffer
 
 
@@ -431,7 +439,7 @@ def test_growing_holds_one_factor(many_rows):
 
     peak, _ = peak_while(grow_three)
     factor = 8 * MANY * how.max_nodes
-    # Each state keeps its own residuals and leverage; all share the factor.
+    # Each state keeps its own residuals; all share the factor.
     assert factor < peak < factor + 64 * MIB + 3 * 4 * 8 * MANY
 
 

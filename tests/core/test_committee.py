@@ -9,11 +9,11 @@ from scipy.stats import median_abs_deviation
 import reference
 from robustscn.core.committee import ASKED_NODES, Committee, disagreement, growth_path
 from robustscn.core.folds import FOLDS, parts_of
-from robustscn.core.growth import Recipe
 from robustscn.core.judging import Plan
 from robustscn.core.nodes import Network
 from robustscn.core.problem import Problem, some_rows
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import GemanMcClure
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.core.growth import CONTRACTIONS, Recipe, Stop, empty, grow, step, validated
-from robustscn.core.least_squares import leave_one_out
+from robustscn.core.growth import empty, grow, step
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import CONTRACTIONS, Recipe, Stop
 from robustscn.core.rows import LocalRows
 from small import identical, pools, problem, recipe
 
@@ -54,78 +54,6 @@ def test_growth_equals_the_reference_node_by_node(algorithm, solve, n_outputs, p
         np.testing.assert_allclose(
             state.energy, np.sum(rows.weight[:, None] * expected.residuals**2, axis=0), rtol=1e-9
         )
-
-
-def test_scopes_are_tried_in_order_or_all_together():
-    rows = problem()
-    ascending = next(iter(grow(rows, recipe(pooled=False))))
-    together = next(iter(grow(rows, recipe(pooled=True))))
-    first = recipe().draw.pool(0, rows.X)
-    # The smallest scope has an admissible candidate for the first node, though others are
-    # better: in order it is used, all together it is not.
-    assert ascending.nodes.biases[0] in first.biases
-    assert together.nodes.biases[0] not in first.biases
-    assert together.energy.sum() < ascending.energy.sum()
-
-
-def test_a_scope_without_an_admissible_candidate_is_passed_over():
-    rows = problem()
-    how = recipe(max_nodes=30, pooled=False)
-    scopes_used = set()
-    e = rows.y
-    for state in grow(rows, how):
-        if state.stop is not None:
-            break
-        node = len(state.nodes) - 1
-        scores = []
-        for scope in range(3):
-            pool = how.draw.pool(scope, rows.X, node=node)
-            if state.nodes.biases[-1] in pool.biases:
-                break
-            H = pool.hidden(rows.X)
-            scores.append(reference.largest_score(e, H, rows.weight, CONTRACTIONS, node + 1))
-        assert scores == [None] * scope
-        scopes_used.add(scope)
-        e = state.fit.residuals
-    assert len(scopes_used) > 1
-
-
-@pytest.mark.parametrize("exact", [True, False])
-def test_the_exact_rule_takes_the_candidate_after_which_the_error_is_least(exact):
-    rows = problem()
-    how = recipe(exact=exact, max_nodes=6)
-    agree = []
-    before = np.zeros((50, 0))
-    for state in grow(rows, how):
-        node = len(state.nodes) - 1
-        H = np.hstack([how.draw.pool(s, rows.X, node=node).hidden(rows.X) for s in range(3)])
-        errors = []
-        for h in H.T:
-            columns = np.column_stack([before, h])
-            e = rows.y - columns @ reference.weighted_pinv(columns, rows.y, rows.weight)
-            errors.append(np.sum(rows.weight[:, None] * e**2))
-        agree.append(state.energy.sum() == pytest.approx(min(errors), rel=1e-8))
-        before = state.nodes.hidden(rows.X)
-    assert all(agree) == exact
-
-
-def test_a_shortlist_is_ranked_by_the_exact_decrease_among_the_largest_bounds():
-    rows = problem()
-    best_was_left_out = []
-    for n in range(1, 8):
-        *_, start = grow(rows, recipe(n))
-        H = recipe().draw.all_pools(rows.X, node=n).hidden(rows.X)
-        bounds = [reference.xi(start.fit.residuals, h, rows.weight, 1.0, n)[0] for h in H.T]
-        errors = []
-        for h in H.T:
-            columns = np.column_stack([start.nodes.hidden(rows.X), h])
-            e = rows.y - columns @ reference.weighted_pinv(columns, rows.y, rows.weight)
-            errors.append(np.sum(rows.weight[:, None] * e**2))
-        short = np.argsort(bounds)[::-1][:3]
-        *_, longer = grow(rows, recipe(n + 1, exact=True, shortlist=3), start)
-        assert longer.energy.sum() == pytest.approx(min(np.array(errors)[short]), rel=1e-9)
-        best_was_left_out.append(np.argmin(errors) not in short)
-    assert any(best_was_left_out), "the list must have decided at least once"
 
 
 @pytest.mark.parametrize(
@@ -213,15 +141,6 @@ def test_a_block_of_nodes_satisfies_the_inequality_node_by_node(exact):
         before = H
     assert sizes[-1] == 10  # the last block is cut to what there is room for
     assert sizes[0] == 4
-
-
-def test_a_block_takes_the_best_node_first():
-    rows = problem(n_rows=120)
-    single, several = (
-        next(iter(grow(rows, recipe(block=block, contractions=(0.9999,))))) for block in (1, 4)
-    )
-    assert several.nodes.biases[0] == single.nodes.biases[0]
-    assert len(set(several.nodes.biases.tolist())) == 4
 
 
 def test_a_block_without_useful_candidates_ends_the_growth():
@@ -352,67 +271,6 @@ def test_stops_when_new_nodes_are_dependent():
     refused = step(rows, recipe(5), forged)
     assert refused.stop is Stop.DEPENDENT
     assert len(refused.nodes) == 2
-
-
-def test_a_reason_is_a_sentence():
-    assert all(len(stop.value.split()) > 3 for stop in Stop)
-    assert len({stop.value for stop in Stop}) == len(Stop)
-
-
-# --- validation -----------------------------------------------------------------------------
-
-
-def validation_rows():
-    rng = np.random.default_rng(9)
-    X = rng.uniform(-1, 1, size=(40, 2))
-    y = (np.sin(3 * X[:, 0]) + X[:, 1] ** 2)[:, None]
-    return X, y, rng.uniform(0.5, 2.0, size=40)
-
-
-@pytest.mark.parametrize("block", [1, 3])
-def test_validation_errors_are_those_of_the_network(block):
-    X, y, weight = validation_rows()
-    rows = problem()
-    pairs = list(validated(grow(rows, recipe(9, block=block)), X, y, weight, patience=100))
-    assert pairs[-1][0].stop is Stop.MAX_NODES
-    for state, error in pairs:
-        e = y - outputs(state, X)
-        assert error == pytest.approx(np.sqrt(np.sum(weight[:, None] * e**2) / weight.sum()))
-
-
-def test_validation_stops_when_its_error_has_stopped_falling():
-    X, y, weight = validation_rows()
-    rows = problem(n_rows=40)
-    patience = 5
-    everything = list(validated(grow(rows, recipe(35)), X, y, weight, patience=1000))
-    pairs = list(validated(grow(rows, recipe(35)), X, y, weight, patience=patience))
-    assert pairs[-1][0].stop is Stop.VALIDATION
-    assert all(state.stop is None for state, _ in pairs[:-1])
-    errors = [error for _, error in pairs]
-    assert errors == [error for _, error in everything[: len(errors)]]
-    # No sooner and no later than `patience` nodes after the best.
-    assert len(errors) - 1 - int(np.argmin(errors)) == patience
-    for end in range(patience + 1, len(errors)):
-        assert np.argmin(errors[:end]) > end - 1 - patience
-
-
-def test_validation_of_no_nodes_is_the_targets_own_size():
-    X, y, weight = validation_rows()
-    rows = replace(problem(), y=np.zeros((50, 1)))
-    ((state, error),) = validated(grow(rows, recipe()), X, y, weight, patience=5)
-    assert state.stop is Stop.TOLERANCE
-    assert error == pytest.approx(np.sqrt(np.sum(weight[:, None] * y**2) / weight.sum()))
-
-
-def test_leave_one_out_evidence_of_a_grown_network_equals_refits():
-    rows = problem(n_rows=40)
-    weight = rows.weight + 0.1
-    *_, last = grow(replace(rows, weight=weight), recipe(6, ridge=1e-3))
-    found = leave_one_out(last.fit.residuals, last.fit.leverage)
-    literal = reference.refitted_without(
-        last.nodes.hidden(rows.X), rows.y, weight, np.ones(40), 1e-3 * weight.sum()
-    )
-    np.testing.assert_allclose(found, literal, rtol=1e-7, atol=1e-9)
 
 
 def test_the_empty_network_predicts_zero():

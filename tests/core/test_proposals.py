@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robustscn import SCNRegressor
-from robustscn.core.growth import Recipe, grow
+from robustscn.core.growth import grow
 from robustscn.core.nodes import Nodes
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import (
@@ -15,6 +15,7 @@ from robustscn.core.proposals import (
     Experience,
     looked_at,
 )
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows
 
 X = np.random.default_rng(0).normal(size=(15, 3))

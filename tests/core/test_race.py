@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from robustscn.core.growth import Recipe, empty, grow, step
+from robustscn.core.growth import empty, grow, step
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.rows import LocalRows, spread, taken
 from robustscn.core.search import gains, pool_sums
 from robustscn.core.sketch import FEWEST_SAMPLED, UNSAMPLED_ROWS, sketch_of

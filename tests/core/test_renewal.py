@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from robustscn import RSCKDERegressor, SCNRegressor
-from robustscn.core.growth import Recipe, grow
+from robustscn.core.growth import grow
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import Recipe
 from robustscn.core.renewal import renewed
 from robustscn.core.rows import LocalRows
 from robustscn.core.sketch import UNSAMPLED_ROWS
 from robustscn.core.solve import reweighted
-from robustscn.estimators import scn
+from robustscn.estimators import rsc_kde
 
 
 def drawn(n_rows, dtype=float, seed=0):
@@ -88,7 +89,7 @@ def test_few_rows_grow_anew_in_every_round_and_many_in_the_first_and_the_last():
 
 
 def test_beyond_many_rows_nodes_are_grown_once(monkeypatch):
-    monkeypatch.setattr(scn, "GROWN_ONCE_ROWS", UNSAMPLED_ROWS)
+    monkeypatch.setattr(rsc_kde, "GROWN_ONCE_ROWS", UNSAMPLED_ROWS)
     X, y, _ = drawn(UNSAMPLED_ROWS + 10)
     settings = {"max_nodes": 10, "n_candidates": 20, "scopes": (1.0, 4.0), "block": 5}
     many = RSCKDERegressor(**settings, n_rounds=3, random_state=0).fit(X, y[:, 0])

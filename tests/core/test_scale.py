@@ -7,7 +7,9 @@ import reference
 from robustscn.core.rows import LocalRows
 from robustscn.core.scale import (
     at_least,
+    centred,
     distances,
+    mean_size,
     robust_scales,
     standard_deviation,
     trimmed_scales,
@@ -98,3 +100,41 @@ def test_the_trimmed_scale_of_one_output_is_the_literal_loop():
 def test_a_least_scale_is_least_for_each_output():
     np.testing.assert_array_equal(at_least(np.array([1.0, 5.0]), np.array([2.0, 3.0])), [2.0, 5.0])
     np.testing.assert_array_equal(at_least(np.array([1.0, 5.0]), None), [1.0, 5.0])
+
+
+def test_evidence_lies_around_zero_for_each_output():
+    rng = np.random.default_rng(4)
+    counts = rng.integers(0, 5, size=240).astype(float)
+    e = np.column_stack([rng.exponential(size=240), 5.0 - rng.exponential(size=240)])
+    found = centred(LocalRows(240), e, counts)
+    for q in range(2):
+        np.testing.assert_allclose(
+            found[:, q], e[:, q] - reference.weighted_median(e[:, q], counts)
+        )
+
+
+def test_round_losses_are_the_literal_mean_absolute_residuals():
+    rng = np.random.default_rng(2)
+    weight = rng.uniform(0.5, 2.0, size=240)
+    for e in (rng.normal(size=(240, 2)), 3 * rng.standard_t(2, size=(240, 2))):
+        literal = sum(w * abs(value) for w, row in zip(weight, e, strict=True) for value in row)
+        found = mean_size(LocalRows(240, 64), e, weight)
+        assert found == pytest.approx(literal / weight.sum() / 2)
+
+
+def test_a_gross_residual_in_float32_does_not_drown_the_loss():
+    e = np.full((1000, 1), 0.1, dtype=np.float32)
+    e[0] = 1e9
+    better = e.copy()
+    better[1:] = 0.09
+    losses = [mean_size(LocalRows(1000), each, np.ones(1000, np.float32)) for each in (e, better)]
+    assert losses[0] - losses[1] == pytest.approx(0.01 * 0.999, rel=0.01)
+
+
+def test_rejecting_good_rows_shows_in_the_loss():
+    good = np.full((240, 1), 0.1)
+    good[::2] *= -1
+    rejecting = 0.9 * good
+    rejecting[:40] = 2.0
+    fair, unfair = (mean_size(LocalRows(240), e, np.ones(240)) for e in (good, rejecting))
+    assert fair < unfair

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.core.growth import CONTRACTIONS
 from robustscn.core.nodes import Nodes
 from robustscn.core.proposals import Draw
+from robustscn.core.recipe import CONTRACTIONS
 from robustscn.core.rows import LocalRows
 from robustscn.core.search import (
     PoolSums,
+    Rule,
+    Span,
     admissible,
-    chosen_block,
+    chosen_in_turn,
     gains,
     pool_sums,
     pool_sums_exact,
@@ -128,6 +130,10 @@ def test_no_gain_is_never_admissible():
     np.testing.assert_array_equal(gains(dead), [[0.0]])
 
 
+def in_turn(*args):
+    return chosen_in_turn(*args)[0]
+
+
 def fitted(X, y, weight, pool, n_nodes, ridge=0.0):
     rows = LocalRows(X.shape[0])
     fit = no_nodes(rows, y, capacity=n_nodes, ridge=ridge)
@@ -143,7 +149,7 @@ def test_the_exact_gain_is_the_decrease_of_the_error(n_nodes, n_outputs):
     pool = Draw(5, 2, (5.0,), n_nodes + 12).pool(0, X)
     rows, fit = fitted(X, y, weight, pool, n_nodes)
     candidates = pool.take(range(n_nodes, n_nodes + 12))
-    sums, _ = pool_sums_exact(rows, X, fit.residuals, weight, candidates, fit.basis, 0.0)
+    sums, _ = pool_sums_exact(rows, X, fit.residuals, weight, candidates, Span(fit.basis))
     bound = gains(pool_sums(rows, X, fit.residuals, weight, candidates))
     gain = gains(sums)
     H = pool.hidden(X)
@@ -164,7 +170,7 @@ def test_the_exact_gain_with_a_ridge_is_the_decrease_of_the_penalised_error():
     pool = Draw(5, 2, (5.0,), 10).pool(0, X)
     rows, fit = fitted(X, y, weight, pool, 4, ridge)
     sums, _ = pool_sums_exact(
-        rows, X, fit.residuals, weight, pool.take(range(4, 10)), fit.basis, ridge
+        rows, X, fit.residuals, weight, pool.take(range(4, 10)), Span(fit.basis, ridge)
     )
     H = pool.hidden(X)
 
@@ -182,7 +188,7 @@ def test_the_gram_matrix_is_that_of_the_orthogonal_parts():
     pool = Draw(6, 2, (5.0,), 9).pool(0, X)
     rows, fit = fitted(X, y, weight, pool, 3)
     candidates = pool.take(range(3, 9))
-    sums, gram = pool_sums_exact(rows, X, fit.residuals, weight, candidates, fit.basis, 0.0)
+    sums, gram = pool_sums_exact(rows, X, fit.residuals, weight, candidates, Span(fit.basis))
     H = pool.hidden(X)
     apart = H[:, 3:] - H[:, :3] @ reference.weighted_pinv(H[:, :3], H[:, 3:], weight)
     np.testing.assert_allclose(gram, apart.T @ (weight[:, None] * apart), atol=1e-11)
@@ -193,7 +199,7 @@ def test_a_candidate_in_the_span_of_the_network_gains_nothing():
     X, y, weight = noisy()
     pool = Draw(7, 2, (5.0,), 5).pool(0, X)
     rows, fit = fitted(X, y, weight, pool, 5)
-    sums, _ = pool_sums_exact(rows, X, fit.residuals, weight, pool, fit.basis, 0.0)
+    sums, _ = pool_sums_exact(rows, X, fit.residuals, weight, pool, Span(fit.basis))
     assert np.all(gains(sums) < 1e-12 * np.sum(fit.residuals**2))
 
 
@@ -205,8 +211,8 @@ def test_each_node_of_a_block_satisfies_the_inequality_at_its_turn(exact, n_outp
     pool = Draw(8, 2, (4.0,), n_before + 40).pool(0, X)
     rows, fit = fitted(X, y, weight, pool, n_before)
     candidates = pool.take(range(n_before, n_before + 40))
-    sums, gram = pool_sums_exact(rows, X, fit.residuals, weight, candidates, fit.basis, 0.0)
-    taken = chosen_block(sums, gram, energy(fit.residuals, weight), r, n_before + 1, 5, exact=exact)
+    sums, gram = pool_sums_exact(rows, X, fit.residuals, weight, candidates, Span(fit.basis))
+    taken = in_turn(sums, gram, energy(fit.residuals, weight), Rule((r,), exact), n_before + 1, 5)
     assert len(taken) == 5
     H = pool.hidden(X)
     chosen, rest = H[:, :n_before], H[:, n_before:]
@@ -236,8 +242,8 @@ def test_near_copies_of_a_chosen_node_are_not_taken(exact):
     copies = Nodes(originals.weights * (1 + 1e-9), originals.biases)
     pool = originals.joined(copies).joined(originals)
     rows, fit = fitted(X, y, weight, pool, 0)
-    sums, gram = pool_sums_exact(rows, X, fit.residuals, weight, pool, fit.basis, 0.0)
-    taken = chosen_block(sums, gram, energy(fit.residuals, weight), 1 - 1e-9, 1, 18, exact=exact)
+    sums, gram = pool_sums_exact(rows, X, fit.residuals, weight, pool, Span(fit.basis))
+    taken = in_turn(sums, gram, energy(fit.residuals, weight), Rule((1 - 1e-9,), exact), 1, 18)
     assert len(taken) >= 3
     assert len({j % 6 for j in taken}) == len(taken)
     # Without the look at each other's overlap the copies of the best would follow it.
@@ -249,9 +255,9 @@ def test_a_block_of_one_is_the_single_choice():
     X, y, weight = noisy()
     pool = Draw(10, 2, (4.0,), 40).pool(0, X)
     rows, fit = fitted(X, y, weight, pool, 0)
-    sums, gram = pool_sums_exact(rows, X, y, weight, pool, fit.basis, 0.0)
+    sums, gram = pool_sums_exact(rows, X, y, weight, pool, Span(fit.basis))
     order, r = ranked(gains(sums), energy(y, weight), CONTRACTIONS, 1)
-    assert chosen_block(sums, gram, energy(y, weight), r, 1, 1, exact=True) == (order[0],)
+    assert in_turn(sums, gram, energy(y, weight), Rule((r,), True), 1, 1) == (order[0],)
 
 
 def independent(*gain):
@@ -265,6 +271,6 @@ def test_the_inequality_of_a_block_moves_on_with_its_nodes(exact):
     # At r = 0.9 the first node must gain 0.1 x 1/2, the second 0.1 x 2/3 of the error left.
     whole = np.array([100.0])
     sums, gram = independent(6.0, 5.8)  # the second would need 0.0667 x 94
-    assert chosen_block(sums, gram, whole, 0.9, 1, 2, exact=exact) == (0,)
+    assert in_turn(sums, gram, whole, Rule((0.9,), exact), 1, 2) == (0,)
     sums, gram = independent(60.0, 4.0)  # the second needs 0.0667 x 40, not x 100
-    assert chosen_block(sums, gram, whole, 0.9, 1, 2, exact=exact) == (0, 1)
+    assert in_turn(sums, gram, whole, Rule((0.9,), exact), 1, 2) == (0, 1)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.core.least_squares import least_squares, leave_one_out
 from robustscn.core.nodes import Nodes
 from robustscn.core.rows import LocalRows
 from robustscn.core.solve import Fixed, appended, newest_only, no_nodes, window
@@ -162,25 +161,7 @@ def test_a_ridge_is_exact(size, ridge):
     beta = reference.ridge_weights(H, y, weight, ridge)
     np.testing.assert_allclose(fit.output_weights, beta, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(fit.residuals, y - H @ beta, atol=1e-10)
-    np.testing.assert_allclose(
-        fit.leverage, reference.hat_diagonal(H, weight, ridge), rtol=1e-8, atol=1e-12
-    )
     assert orthogonality(fit, weight) < 1e-12
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.5])
-def test_leverage_is_the_diagonal_of_the_hat_matrix(ridge):
-    X, y, weight = data()
-    nodes = steep(10)
-    H = nodes.hidden(X)
-    literal = reference.hat_diagonal(H, weight, ridge)
-    fit = in_blocks(X, y, weight, nodes, 1, ridge=ridge)
-    solution = least_squares(LocalRows(120), X, y, weight, nodes.hidden, 10, ridge=ridge)
-    for found in (fit.leverage, solution.leverage):
-        np.testing.assert_allclose(found, literal, rtol=1e-8, atol=1e-12)
-        assert np.all(found[weight == 0] == 0)
-    if ridge == 0:
-        assert np.sum(fit.leverage) == pytest.approx(10, rel=1e-10)
 
 
 def test_the_partition_of_the_rows_does_not_matter():
@@ -188,7 +169,7 @@ def test_the_partition_of_the_rows_does_not_matter():
     nodes = steep(10)
     whole = in_blocks(X, y, weight, nodes, 2, ridge=0.1)
     parts = in_blocks(X, y, weight, nodes, 2, ridge=0.1, rows=LocalRows(120, block_bytes=8))
-    for name in ("output_weights", "residuals", "leverage"):
+    for name in ("output_weights", "residuals"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-11)
 
 
@@ -196,47 +177,18 @@ def test_float32_rows_are_fitted_to_float32_accuracy():
     X, y, weight = data(dtype=np.float32)
     nodes = steep(20)
     fit = in_blocks(X, y, weight, nodes, 1)
-    assert fit.residuals.dtype == fit.leverage.dtype == np.float32
+    assert fit.residuals.dtype == np.float32
     assert fit.basis.buffer.dtype == np.float32
     wide, heavy = X.astype(np.float64), weight.astype(np.float64)
     H = nodes.hidden(wide)
     exact = y - H @ reference.weighted_pinv(H, y.astype(np.float64), heavy)
     np.testing.assert_allclose(fit.residuals, exact, atol=2e-5)
-    np.testing.assert_allclose(fit.leverage, reference.hat_diagonal(H, heavy), atol=2e-4)
     # Two columns pass as orthogonal up to 100 rounding units as float32 measures it, which over
     # n rows is off by n + 2 half units at most: n products added up, each of three factors.
     unit = float(np.finfo(np.float32).eps)
     assert orthogonality(fit, weight) < (100 + (len(X) + 2) / 2) * unit
     loss = weighted_square(y - H @ fit.output_weights, heavy)
     assert loss == pytest.approx(weighted_square(exact, heavy), rel=1e-5)
-
-
-# --- leave-one-out --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.5])
-@pytest.mark.parametrize("how", ["appended", "at once"])
-def test_leave_one_out_residuals_equal_explicit_refits(ridge, how):
-    X, y, weight = data(n_rows=40)
-    weight = weight + 0.1
-    nodes = steep(7)
-    if how == "appended":
-        fit = in_blocks(X, y, weight, nodes, 1, ridge=ridge)
-    else:
-        fit = least_squares(LocalRows(40), X, y, weight, nodes.hidden, 7, ridge=ridge)
-    found = leave_one_out(fit.residuals, fit.leverage)
-    literal = reference.refitted_without(nodes.hidden(X), y, weight, np.ones(40), ridge)
-    np.testing.assert_allclose(found, literal, rtol=1e-7, atol=1e-9)
-
-
-def test_a_row_is_left_out_with_all_of_its_weight():
-    X, y, inlier_weight = data(n_rows=40)
-    weight = (inlier_weight + 0.1) * np.random.default_rng(3).integers(1, 4, size=40)
-    nodes = steep(7)
-    fit = in_blocks(X, y, weight, nodes, 1, ridge=0.5)
-    found = leave_one_out(fit.residuals, fit.leverage)
-    literal = reference.refitted_without(nodes.hidden(X), y, weight, np.ones(40), 0.5)
-    np.testing.assert_allclose(found, literal, rtol=1e-7, atol=1e-9)
 
 
 # --- older output weights stay --------------------------------------------------------------
@@ -254,7 +206,6 @@ def test_newest_only_sets_one_weight_by_projection():
         e = e - np.outer(h, beta)
         np.testing.assert_allclose(fit.output_weights[k], beta, rtol=1e-11)
         np.testing.assert_allclose(fit.residuals, e, atol=1e-13)
-    assert fit.leverage is None
 
 
 def test_a_window_refits_the_newest_and_leaves_the_older():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.core.judging import standardised, verdict
 from robustscn.core.rows import LocalRows
 from robustscn.core.scale import robust_scales
+from robustscn.core.verdict import standardised, verdict
 from robustscn.core.weighting import (
     KDE,
     NAMED,

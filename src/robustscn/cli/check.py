@@ -10,7 +10,7 @@ from ..looks import Finding, look, order_of
 from ..tables import plan_columns, read_table, targets_of
 from ..text import shortened
 from . import options
-from .messages import notes, plain_errors, print_json
+from .messages import notes, print_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,7 @@ MOST_LINES = 5
 """Findings that `fit` shows; `check` shows all."""
 
 
+@options.command
 def check(
     data: options.Data,
     target: Annotated[
@@ -29,17 +30,9 @@ def check(
         str | None,
         typer.Option("--time", metavar="COLUMN", help="Order of the rows; else the first dates."),
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    skip_rows: options.SkipRows = None,
-    na: options.Na = None,
-    sheet: options.Sheet = None,
-    max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    reading: options.Reading,
+    telling: options.Telling,
 ) -> None:
     """Look at the columns of a table: what repeats, jumps, drifts or cannot be.
 
@@ -51,34 +44,30 @@ def check(
 
         robustscn check log.xlsx --json
     """
-    with plain_errors(debug):
-        reading = options.reading_of(
-            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
+    frame = read_table(data, **reading.keywords())
+    present = list(frame.columns)
+    targets = options.named_columns(target, present)
+    if targets:
+        targets_of(frame, targets, to_learn=False)
+    inputs = [name for name in present if name not in targets]
+    plan = plan_columns(frame, inputs) if inputs else None
+    assumed = [*frame.attrs["notes"], *(plan.notes if plan else ())]
+    found = findings_of(frame, plan.numbers if plan else (), targets, time)
+    if telling.json:
+        print_json(
+            {
+                "rows": len(frame),
+                "columns": len(present),
+                "findings": [plain_finding(each, frame) for each in found],
+                "notes": assumed,
+            }
         )
-        frame = read_table(data, **reading)
-        present = list(frame.columns)
-        targets = options.named_columns(target, present)
-        if targets:
-            targets_of(frame, targets, to_learn=False)
-        inputs = [name for name in present if name not in targets]
-        plan = plan_columns(frame, inputs) if inputs else None
-        assumed = [*frame.attrs["notes"], *(plan.notes if plan else ())]
-        found = findings_of(frame, plan.numbers if plan else (), targets, time)
-        if json:
-            print_json(
-                {
-                    "rows": len(frame),
-                    "columns": len(present),
-                    "findings": [plain_finding(each, frame) for each in found],
-                    "notes": assumed,
-                }
-            )
-            return
-        notes(assumed, quiet)
-        for each in found:
-            print(line_of(each))
-        if not found:
-            print(f"nothing odd in {len(frame):,} rows of {len(present):,} columns")
+        return
+    notes(assumed, telling.quiet)
+    for each in found:
+        print(line_of(each))
+    if not found:
+        print(f"nothing odd in {len(frame):,} rows of {len(present):,} columns")
 
 
 def findings_of(

@@ -9,14 +9,15 @@ import typer
 
 from ..tables import targets_of
 from . import options
-from .messages import notes, plain_errors, print_json, say
-from .use import judged, loaded, rows_for
-from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
+from .messages import print_json, say
+from .use import judged, model_and_rows
+from .writing import output_path, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@options.command
 def clean(
     data: options.Data,
     model: Annotated[
@@ -28,17 +29,9 @@ def clean(
     replace: Annotated[
         bool, typer.Option("--replace", help="Put the expected value there instead of nothing.")
     ] = False,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    skip_rows: options.SkipRows = None,
-    na: options.Na = None,
-    sheet: options.Sheet = None,
-    max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    reading: options.Reading,
+    telling: options.Telling,
 ) -> None:
     """Write a table with the flagged targets blanked or replaced, and marked.
 
@@ -48,25 +41,18 @@ def clean(
 
         robustscn clean measurements.csv --model model.skops --out clean.csv
     """
-    with plain_errors(debug):
-        place = output_path(out)
-        check_outputs([place], [model, data])
-        reading = options.reading_of(
-            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
-        )
-        saved = loaded(model, reading["max_size"])
-        frame = rows_for(saved, data, reading)
-        notes(frame.attrs["notes"], quiet or json)
-        table, n_judged = judged(saved, frame.set_axis(range(len(frame)), axis=0))
-        cleaned = without_flagged(frame, table, saved.info["targets"], replace)
-        files = write_all({place: table_writer(cleaned)}) if place is not None else {}
-        if json:
-            print_json({"rows": n_judged, "flagged": len(table), "files": files})
-        elif not quiet:
-            what = "replaced by what was expected" if replace else "blanked"
-            say(f"{len(table):,} of {n_judged:,} targets were flagged and {what}")
-            for name, size in files.items():
-                say(f"wrote {name} ({size_in_words(size)})")
+    place = output_path(out)
+    saved, frame = model_and_rows(model, data, place, reading, telling)
+    table, n_judged = judged(saved, frame.set_axis(range(len(frame)), axis=0))
+    cleaned = without_flagged(frame, table, saved.info["targets"], replace)
+    files = write_all({place: table_writer(cleaned)}) if place is not None else {}
+    if telling.json:
+        print_json({"rows": n_judged, "flagged": len(table), "files": files})
+    elif not telling.quiet:
+        what = "replaced by what was expected" if replace else "blanked"
+        say(f"{len(table):,} of {n_judged:,} targets were flagged and {what}")
+        for name, size in files.items():
+            say(f"wrote {name} ({size_in_words(size)})")
 
 
 def without_flagged(

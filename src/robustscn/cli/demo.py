@@ -23,7 +23,7 @@ from ..text import one_line
 from . import options
 from .fit import fit_writers
 from .learning import Learned, Settings, learned, task_of
-from .messages import UnusableError, plain_errors, print_json
+from .messages import UnusableError, print_json
 from .writing import check_outputs, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ WRONG = 0.25
 _N_ROWS = 600
 
 
+@options.command
 def demo(
     folder: Annotated[Path, typer.Argument(help="Folder for the files.")] = Path("robustscn-demo"),
     seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    telling: options.Telling,
 ) -> None:
     """Show all of this on a simulated grinding circuit with 25 % wrong targets.
 
@@ -53,30 +53,29 @@ def demo(
 
         robustscn predict robustscn-demo/model.skops robustscn-demo/measurements.csv
     """
-    with plain_errors(debug):
-        if folder.exists() and not folder.is_dir():
-            raise UnusableError(f"{folder} is a file: name a folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        frame, wrong, test, truth = drawn(seed)
-        table = folder / "measurements.csv"
-        places = [folder / name for name in ("model.skops", "report.html", "outliers.csv")]
-        check_outputs([table, *places], [])
-        files = write_all({table: table_writer(frame)})
-        outcomes = [
-            _measured(
-                name, method.fit(frame[list(INPUTS)].to_numpy(), frame[TARGET]), wrong, test, truth
-            )
-            for name, method in methods(seed).items()
-        ]
-        task = task_of(read_table(table), [TARGET], drop=["number"])
-        fit = learned(task, Settings(seed=seed), quiet or json)
-        outcomes.append(_of_flagship(fit, wrong, test, truth))
-        command = f"robustscn fit measurements.csv --target '{TARGET}' --drop number --seed {seed}"
-        files |= write_all(fit_writers(places, task, fit, source=str(table), command=command))
-        if json:
-            print_json({"wrong_rows": int(wrong.sum()), "methods": outcomes, "files": files})
-        else:
-            _print(outcomes, files, int(wrong.sum()), places)
+    if folder.exists() and not folder.is_dir():
+        raise UnusableError(f"{folder} is a file: name a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    frame, wrong, test, truth = drawn(seed)
+    table = folder / "measurements.csv"
+    places = [folder / name for name in ("model.skops", "report.html", "outliers.csv")]
+    check_outputs([table, *places], [])
+    files = write_all({table: table_writer(frame)})
+    outcomes = [
+        _measured(
+            name, method.fit(frame[list(INPUTS)].to_numpy(), frame[TARGET]), wrong, test, truth
+        )
+        for name, method in methods(seed).items()
+    ]
+    task = task_of(read_table(table), [TARGET], drop=["number"])
+    fit = learned(task, Settings(seed=seed), telling.silent)
+    outcomes.append(_of_flagship(fit, wrong, test, truth))
+    command = f"robustscn fit measurements.csv --target '{TARGET}' --drop number --seed {seed}"
+    files |= write_all(fit_writers(places, task, fit, source=str(table), command=command))
+    if telling.json:
+        print_json({"wrong_rows": int(wrong.sum()), "methods": outcomes, "files": files})
+    else:
+        _print(outcomes, files, int(wrong.sum()), places)
 
 
 def drawn(seed: int) -> tuple[pd.DataFrame, Any, Any, Any]:

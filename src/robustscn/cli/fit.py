@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from ..looks import Finding
 from ..tables import read_table
 from . import options
 from .check import findings_of, short_look
 from .cluster import fit_on_cluster, refuse_what_needs_memory
 from .episodes import episode_rows, fit_episodes
 from .learning import Learned, Settings, Task, learned, task_of
-from .messages import notes, plain_errors, print_json
+from .messages import notes, print_json
 from .outside import seen_in
 from .summary import facts_of, print_summary
 from .writing import Writer, check_outputs, output_path, table_writer, write_all
@@ -30,6 +31,101 @@ Columns = list[str] | None
 C, F, N = "COLUMN", "FILE", "N"
 
 
+@dataclass(frozen=True)
+class Files:
+    """Files that are written; 'none' writes none.
+
+    Parameters
+    ----------
+    model, report, outliers : str
+        The model, the page, the suspect rows.
+    episodes : str or None
+        Stretches that went wrong; None is their usual name, or none where `outliers` was given.
+    """
+
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar=F, help="Model; 'none' writes none.")
+    ] = "model.skops"
+    report: Annotated[
+        str, typer.Option("--report", metavar=F, help="Page to show; 'none' writes none.")
+    ] = "report.html"
+    outliers: Annotated[
+        str, typer.Option("--outliers", metavar=F, help="Suspect rows; 'none' writes none.")
+    ] = "outliers.csv"
+    episodes: Annotated[
+        str | None,
+        typer.Option(
+            "--episodes",
+            metavar=F,
+            help="Stretches that went wrong; else episodes.csv, or none where --outliers is given.",
+        ),
+    ] = None
+
+    def places(self) -> list[Path | None]:
+        """Return where the model, the page and the suspect rows go."""
+        return [output_path(given) for given in (self.model, self.report, self.outliers)]
+
+    def stretches(self) -> Path | None:
+        """Return where the episodes go."""
+        usual = "episodes.csv" if self.outliers == "outliers.csv" else "none"
+        return output_path(usual if self.episodes is None else self.episodes)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns that are more than numbers to learn from.
+
+    Parameters
+    ----------
+    id_column, group, time : str or None
+        What names the rows; whose groups, or whose last fifth, are held out.
+    keep_time : bool
+        Whether dates, counters and ids are learned from too.
+    """
+
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar=C, help="Names the rows; else the file's line.")
+    ] = None
+    group: Annotated[
+        str | None, typer.Option("--group", metavar=C, help="Hold out whole groups of it.")
+    ] = None
+    time: Annotated[
+        str | None, typer.Option("--time", metavar=C, help="Hold out the last fifth by it.")
+    ] = None
+    keep_time: Annotated[
+        bool, typer.Option("--keep-time", help="Learn from dates, counters and ids too.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is fitted.
+
+    Parameters
+    ----------
+    networks, nodes, rounds : int
+        As `n_networks`, `max_nodes`, `n_rounds` of `RobustSCNRegressor`.
+    seed : int
+        Seed of all draws.
+    """
+
+    networks: Annotated[
+        int, typer.Option(min=2, metavar=N, help="Networks that judge together.")
+    ] = Settings.networks
+    nodes: Annotated[int, typer.Option(min=1, metavar=N, help="Most nodes of each network.")] = (
+        Settings.nodes
+    )
+    rounds: Annotated[
+        int, typer.Option(min=1, metavar=N, help="Rounds of judging rows, before the second look.")
+    ] = Settings.rounds
+    seed: options.Seed = Settings.seed
+
+    def settings(self) -> Settings:
+        """Return them as settings of the estimator."""
+        return Settings(self.networks, self.nodes, self.rounds, self.seed)
+
+
+@options.command
 def fit(
     data: options.Data,
     target: Annotated[
@@ -41,45 +137,10 @@ def fit(
         typer.Option("--features", "-f", metavar=C, help="Columns to learn from; else all others."),
     ] = None,
     drop: Annotated[Columns, typer.Option("--drop", metavar=C, help="Left out.")] = None,
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar=F, help="Model; 'none' writes none.")
-    ] = "model.skops",
-    report: Annotated[
-        str, typer.Option("--report", metavar=F, help="Page to show; 'none' writes none.")
-    ] = "report.html",
-    outliers: Annotated[
-        str, typer.Option("--outliers", metavar=F, help="Suspect rows; 'none' writes none.")
-    ] = "outliers.csv",
-    episodes: Annotated[
-        str | None,
-        typer.Option(
-            "--episodes",
-            metavar=F,
-            help="Stretches that went wrong; else episodes.csv, or none where --outliers is given.",
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar=C, help="Names the rows; else the file's line.")
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option("--group", metavar=C, help="Hold out whole groups of it.")
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar=C, help="Hold out the last fifth by it."),
-    ] = None,
-    keep_time: Annotated[
-        bool,
-        typer.Option("--keep-time", help="Learn from dates, counters and ids too."),
-    ] = False,
-    networks: Annotated[
-        int, typer.Option(min=2, metavar=N, help="Networks that judge together.")
-    ] = 12,
-    nodes: Annotated[int, typer.Option(min=1, metavar=N, help="Most nodes of each network.")] = 200,
-    rounds: Annotated[
-        int, typer.Option(min=1, metavar=N, help="Rounds of judging rows, before the second look.")
-    ] = 10,
-    seed: options.Seed = 0,
+    *,
+    files: Files,
+    roles: Roles,
+    size: Size,
     check: Annotated[
         bool, typer.Option("--check", help="Read and check only; fit and write nothing.")
     ] = False,
@@ -90,17 +151,8 @@ def fit(
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Use this Dask cluster instead."),
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    skip_rows: options.SkipRows = None,
-    na: options.Na = None,
-    sheet: options.Sheet = None,
-    max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    reading: options.Reading,
+    telling: options.Telling,
 ) -> None:
     """Learn a target from a table of which some rows are wrong.
 
@@ -116,59 +168,75 @@ def fit(
 
         robustscn fit 'part-*.parquet' --target size --dask
     """
-    with plain_errors(debug):
-        if episodes is None:
-            episodes = "episodes.csv" if outliers == "outliers.csv" else "none"
-        places = [output_path(given) for given in (model, report, outliers)]
-        stretches = output_path(episodes)
-        if group is not None and time is not None:
-            raise typer.BadParameter("give --group or --time, not both")
-        reading = options.reading_of(
-            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
-        )
-        settings = Settings(networks, nodes, rounds, seed)
-        if dask or scheduler is not None:
-            refuse_what_needs_memory(data, group=group, time=time, check=check)
-            check_outputs(places, [data])
-            asked = {"targets": target, "features": features, "drop": drop}
-            facts = fit_on_cluster(scheduler, data, asked, settings, places, quiet or json)
-            if not json:
-                notes(facts["notes"], quiet)
-            _say(facts, json, _next(data, model, places))
-            return
-        if not check:
-            check_outputs([*places, stretches], [data])
-            _require_libraries(places)
-        frame = read_table(data, **reading)
-        present = list(frame.columns)
-        task = task_of(
-            frame,
-            options.named_columns(target, present),
-            features=options.named_columns(features, present),
-            drop=options.named_columns(drop, present),
-            id_column=_plain(id_column),
-            group=_plain(group),
-            time=_plain(time),
-            keep_time=keep_time,
-        )
-        assumed = [*frame.attrs["notes"], *task.plan.notes]
-        looks = findings_of(
-            task.frame, task.plan.numbers, list(task.targets.names), task.time or None
-        )
-        if not json:
-            notes([*assumed, *short_look(looks)], quiet)
-        if check:
-            _say_checked(task, assumed, json)
-            return
-        outcome = learned(task, settings, quiet or json)
-        chosen = features is not None
-        command = _command(data, task, settings, chosen, drop, reading, keep_time)
-        writers = fit_writers(places, task, outcome, source=data, command=command)
-        found = fit_episodes(outcome.model, task)
-        if stretches is not None:
-            writers[stretches] = table_writer(episode_rows(found))
-        facts = facts_of(task, outcome, write_all(writers), assumed, found, looks)
-        _say(facts, json, _next(data, model, places))
+    places = files.places()
+    if roles.group is not None and roles.time is not None:
+        raise typer.BadParameter("give --group or --time, not both")
+    asked = {"targets": target, "features": features, "drop": drop}
+    if dask or scheduler is not None:
+        reading.keywords()  # what is given must make sense, whether it is needed or not
+        refuse_what_needs_memory(data, group=roles.group, time=roles.time, check=check)
+        check_outputs(places, [data])
+        facts = fit_on_cluster(scheduler, data, asked, size.settings(), places, telling.silent)
+        if not telling.json:
+            notes(facts["notes"], telling.quiet)
+    elif check:
+        _say_checked(*_prepared(data, asked, roles, reading, telling)[:2], telling.json)
+        return
+    else:
+        facts = _fit_in_memory(data, asked, files, roles, size, reading, telling)
+    _say(facts, telling.json, _next(data, files.model, places))
+
+
+def _prepared(
+    data: str,
+    asked: dict[str, Columns],
+    roles: Roles,
+    reading: options.Reading,
+    telling: options.Telling,
+) -> tuple[Task, list[str], list[Finding]]:
+    """Return what is to be learned, what was assumed on the way, and what is odd about columns."""
+    frame = read_table(data, **reading.keywords())
+    present = list(frame.columns)
+    task = task_of(
+        frame,
+        options.named_columns(asked["targets"], present),
+        features=options.named_columns(asked["features"], present),
+        drop=options.named_columns(asked["drop"], present),
+        id_column=_plain(roles.id_column),
+        group=_plain(roles.group),
+        time=_plain(roles.time),
+        keep_time=roles.keep_time,
+    )
+    assumed = [*frame.attrs["notes"], *task.plan.notes]
+    looks = findings_of(task.frame, task.plan.numbers, list(task.targets.names), task.time or None)
+    if not telling.json:
+        notes([*assumed, *short_look(looks)], telling.quiet)
+    return task, assumed, looks
+
+
+def _fit_in_memory(
+    data: str,
+    asked: dict[str, Columns],
+    files: Files,
+    roles: Roles,
+    size: Size,
+    reading: options.Reading,
+    telling: options.Telling,
+) -> dict[str, Any]:
+    """Fit, write all files, and return what can be said of it."""
+    places, stretches, settings = files.places(), files.stretches(), size.settings()
+    check_outputs([*places, stretches], [data])
+    _require_libraries(places)
+    task, assumed, looks = _prepared(data, asked, roles, reading, telling)
+    outcome = learned(task, settings, telling.silent)
+    chosen = asked["features"] is not None
+    how = reading.keywords()
+    command = _command(data, task, settings, chosen, asked["drop"], how, roles.keep_time)
+    writers = fit_writers(places, task, outcome, source=data, command=command)
+    found = fit_episodes(outcome.model, task)
+    if stretches is not None:
+        writers[stretches] = table_writer(episode_rows(found))
+    return facts_of(task, outcome, write_all(writers), assumed, found, looks)
 
 
 def _say(facts: dict[str, Any], json: bool, next_command: str) -> None:

@@ -1,13 +1,21 @@
-"""Options that several commands share, and columns as users name them."""
+"""Options that several commands share, and columns as users name them.
+
+A group of options is a dataclass; a command takes it as one argument and `command` shows the
+command line its fields.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from ..sizes import size_from_words
+from .messages import plain_errors
 
 DATA_HELP = "Table: CSV, TSV, Excel, Parquet, compressed or not; '-' is standard input."
 
@@ -118,17 +126,9 @@ def sign_of(given: str | None, option: str) -> str | None:
     return sign
 
 
-def reading_of(
-    separator: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    thousands: str | None,
-    skip_rows: int | None,
-    na: Sequence[str] | None,
-    sheet: str | None,
-    max_size: str | None,
-) -> dict[str, Any]:
-    """Return how a table is to be read, as `read_table` takes it.
+@dataclass(frozen=True)
+class Reading:
+    """How a table is written; what is not given is found out.
 
     Parameters
     ----------
@@ -136,31 +136,102 @@ def reading_of(
         As the user gave them.
     skip_rows : int or None
         Lines above the header.
-    na : sequence of str or None
+    na : list of str or None
         Texts that stand for nothing.
     sheet, max_size : str or None
         As the user gave them.
+    """
+
+    separator: Separator = None
+    encoding: Encoding = None
+    decimal: Decimal = None
+    thousands: Thousands = None
+    skip_rows: SkipRows = None
+    na: Na = None
+    sheet: Sheet = None
+    max_size: MaxSize = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return how the table is to be read, as `read_table` takes it."""
+        signs = {
+            "decimal": sign_of(self.decimal, "--decimal"),
+            "thousands": sign_of(self.thousands, "--thousands"),
+        }
+        if signs["decimal"] is not None and signs["decimal"] == signs["thousands"]:
+            raise typer.BadParameter("--decimal and --thousands are the same sign")
+        return {
+            "separator": separator_of(self.separator),
+            "encoding": self.encoding,
+            **signs,
+            "skip_rows": self.skip_rows,
+            "na": tuple(self.na or ()),
+            "sheet": self.sheet,
+            "max_size": size_of(self.max_size),
+        }
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How much a command says, and to whom.
+
+    Parameters
+    ----------
+    json : bool
+        One JSON object, for machines.
+    quiet : bool
+        No progress and no notes.
+    debug : bool
+        Show the traceback of an error.
+    """
+
+    json: Json = False
+    quiet: Quiet = False
+    debug: Debug = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether people are told nothing on the way."""
+        return self.quiet or self.json
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command of the command line: groups of options spread out, errors in one line.
+
+    Parameters
+    ----------
+    function : callable
+        Of its arguments, those whose type is a dataclass are groups; one is `telling`.
 
     Returns
     -------
-    dict
-        Keywords.
+    callable
+        With a signature in which each group's fields stand in its place.
     """
-    signs = {
-        "decimal": sign_of(decimal, "--decimal"),
-        "thousands": sign_of(thousands, "--thousands"),
-    }
-    if signs["decimal"] is not None and signs["decimal"] == signs["thousands"]:
-        raise typer.BadParameter("--decimal and --thousands are the same sign")
-    return {
-        "separator": separator_of(separator),
-        "encoding": encoding,
-        **signs,
-        "skip_rows": skip_rows,
-        "na": tuple(na or ()),
-        "sheet": sheet,
-        "max_size": size_of(max_size),
-    }
+    hints = get_type_hints(function, include_extras=True)
+    kinds = {name: kind for name, kind in hints.items() if isinstance(kind, type)}
+    groups = {name: kind for name, kind in kinds.items() if is_dataclass(kind)}
+    options: list[inspect.Parameter] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.name in groups:
+            inner = get_type_hints(groups[each.name], include_extras=True)
+            fields = inspect.signature(groups[each.name]).parameters.values()
+        else:
+            inner, fields = hints, [each]  # type: ignore[assignment]
+        options += [
+            one.replace(kind=one.KEYWORD_ONLY, annotation=inner[one.name]) for one in fields
+        ]
+
+    @wraps(function)
+    def spread_out(**given: Any) -> None:
+        for name, kind in groups.items():
+            fields = inspect.signature(kind).parameters
+            given[name] = kind(**{field: given.pop(field) for field in fields})
+        with plain_errors(given["telling"].debug):
+            function(**given)
+
+    spread_out.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    spread_out.__annotations__ = {one.name: one.annotation for one in options}
+    return spread_out
 
 
 def named_columns(given: Sequence[str] | None, present: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from ..text import shortened
 from . import options
 from .fit import report_writer, suspect_table
 from .learning import named_by
-from .messages import UnusableError, notes, plain_errors, print_json, say
+from .messages import UnusableError, notes, print_json, say
 from .outside import outside
 from .spreadsheets import defused
 from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
@@ -103,7 +103,7 @@ def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
     data : str
         The table.
     reading : dict
-        How it is written, from `options.reading_of`.
+        How it is written, from `options.Reading.keywords`.
 
     Returns
     -------
@@ -126,6 +126,40 @@ def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
     return named_by(frame, named) if isinstance(named, str) and named in frame.columns else frame
 
 
+def model_and_rows(
+    model: str,
+    data: str,
+    place: Path | None,
+    reading: options.Reading,
+    telling: options.Telling,
+) -> tuple[Saved, pd.DataFrame]:
+    """Return a model and the rows it is to be used on, with a note of what was assumed of them.
+
+    Parameters
+    ----------
+    model, data : str
+        The model file and the table.
+    place : Path or None
+        What will be written; neither of these may be.
+    reading : Reading
+        How the table is written.
+    telling : Telling
+        Whether notes are shown.
+
+    Returns
+    -------
+    Saved, pandas.DataFrame
+        From `loaded` and `rows_for`.
+    """
+    check_outputs([place], [model, data])
+    how = reading.keywords()
+    saved = loaded(model, how["max_size"])
+    frame = rows_for(saved, data, how)
+    notes(frame.attrs["notes"], telling.silent)
+    return saved, frame
+
+
+@options.command
 def predict(
     model: options.Model,
     data: options.Data,
@@ -141,17 +175,9 @@ def predict(
             help="Also between which values this share of clean targets lies, such as 0.9.",
         ),
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    skip_rows: options.SkipRows = None,
-    na: options.Na = None,
-    sheet: options.Sheet = None,
-    max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    reading: options.Reading,
+    telling: options.Telling,
 ) -> None:
     """Predict the target of new rows.
 
@@ -166,39 +192,32 @@ def predict(
 
         cat new.csv | robustscn predict model.skops -
     """
-    with plain_errors(debug):
-        place = output_path(out)
-        check_outputs([place], [model, data])
-        reading = options.reading_of(
-            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
-        )
-        saved = loaded(model, reading["max_size"])
-        frame = rows_for(saved, data, reading)
-        notes(frame.attrs["notes"], quiet or json)
-        predicted = _predictions(saved, frame)
-        if interval is not None:
-            predicted = predicted.join(_intervals(saved, frame, interval))
-        strange = outside(frame, saved.info.get("seen") or {})
-        _tell_outside(strange, frame.index, strict, quiet or json)
-        if keep:
-            predicted = _beside(frame, predicted)
-        if "seen" in saved.info:
-            predicted[_free("outside", predicted.columns)] = strange
-        if place is not None:
-            files = write_all({place: table_writer(predicted)})
-            if json:
-                print_json({"rows": len(predicted), "files": files})
-            else:
-                _say_wrote(files, quiet)
-        elif json:
-            columns = {
-                name: predicted[name].tolist()
-                for name in predicted.columns
-                if name.startswith(("predicted ", "from ", "to "))
-            }
-            print_json({"rows": len(predicted), "predictions": columns, "outside": strange})
+    place = output_path(out)
+    saved, frame = model_and_rows(model, data, place, reading, telling)
+    predicted = _predictions(saved, frame)
+    if interval is not None:
+        predicted = predicted.join(_intervals(saved, frame, interval))
+    strange = outside(frame, saved.info.get("seen") or {})
+    _tell_outside(strange, frame.index, strict, telling.silent)
+    if keep:
+        predicted = _beside(frame, predicted)
+    if "seen" in saved.info:
+        predicted[_free("outside", predicted.columns)] = strange
+    if place is not None:
+        files = write_all({place: table_writer(predicted)})
+        if telling.json:
+            print_json({"rows": len(predicted), "files": files})
         else:
-            defused(predicted).to_csv(sys.stdout)
+            _say_wrote(files, telling.quiet)
+    elif telling.json:
+        columns = {
+            name: predicted[name].tolist()
+            for name in predicted.columns
+            if name.startswith(("predicted ", "from ", "to "))
+        }
+        print_json({"rows": len(predicted), "predictions": columns, "outside": strange})
+    else:
+        defused(predicted).to_csv(sys.stdout)
 
 
 def _tell_outside(strange: list[str], names: pd.Index, strict: bool, quiet: bool) -> None:
@@ -262,21 +281,14 @@ def _say_wrote(files: dict[str, int], quiet: bool) -> None:
             say(f"wrote {name} ({size_in_words(size)})")
 
 
+@options.command
 def outliers(
     model: options.Model,
     data: options.Data,
     out: OutTable = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    skip_rows: options.SkipRows = None,
-    na: options.Na = None,
-    sheet: options.Sheet = None,
-    max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    reading: options.Reading,
+    telling: options.Telling,
 ) -> None:
     """List the rows of a table that a model finds suspect, the strangest first.
 
@@ -290,26 +302,19 @@ def outliers(
 
         robustscn outliers model.skops today.csv --out suspects.csv
     """
-    with plain_errors(debug):
-        place = output_path(out)
-        check_outputs([place], [model, data])
-        reading = options.reading_of(
-            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
-        )
-        saved = loaded(model, reading["max_size"])
-        frame = rows_for(saved, data, reading)
-        notes(frame.attrs["notes"], quiet or json)
-        table, n_judged = judged(saved, frame)
-        words = f"{len(table):,} of {n_judged:,} rows are suspect"
-        files = write_all({place: table_writer(table)}) if place is not None else {}
-        if json:
-            rows = table.reset_index().to_dict(orient="records")
-            print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
-            return
-        if place is None:
-            defused(table).to_csv(sys.stdout)
-        notes([words], quiet)
-        _say_wrote(files, quiet)
+    place = output_path(out)
+    saved, frame = model_and_rows(model, data, place, reading, telling)
+    table, n_judged = judged(saved, frame)
+    words = f"{len(table):,} of {n_judged:,} rows are suspect"
+    files = write_all({place: table_writer(table)}) if place is not None else {}
+    if telling.json:
+        rows = table.reset_index().to_dict(orient="records")
+        print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
+        return
+    if place is None:
+        defused(table).to_csv(sys.stdout)
+    notes([words], telling.quiet)
+    _say_wrote(files, telling.quiet)
 
 
 def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -365,23 +370,16 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return table.iloc[order], len(known)
 
 
+@options.command
 def report(
     model: options.Model,
     data: options.Data,
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="Page to write.")
     ] = "report.html",
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    skip_rows: options.SkipRows = None,
-    na: options.Na = None,
-    sheet: options.Sheet = None,
-    max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    reading: options.Reading,
+    telling: options.Telling,
 ) -> None:
     """Write the page about a fit again, from the model and the table it was made from.
 
@@ -389,22 +387,15 @@ def report(
 
         robustscn report model.skops measurements.csv --out report.html
     """
-    with plain_errors(debug):
-        check_outputs([Path(out)], [model, data])
-        reading = options.reading_of(
-            separator, encoding, decimal, thousands, skip_rows, na, sheet, max_size
-        )
-        saved = loaded(model, reading["max_size"])
-        frame = rows_for(saved, data, reading)
-        notes(frame.attrs["notes"], quiet or json)
-        targets = targets_of(frame, saved.info["targets"], to_learn=False)
-        _refuse_other_rows(saved, targets.values)
-        known = frame[targets.known]
-        files = write_all({Path(out): report_writer(saved.model, known, saved.info)})
-        if json:
-            print_json({"rows": len(known), "files": files})
-        else:
-            _say_wrote(files, quiet)
+    saved, frame = model_and_rows(model, data, Path(out), reading, telling)
+    targets = targets_of(frame, saved.info["targets"], to_learn=False)
+    _refuse_other_rows(saved, targets.values)
+    known = frame[targets.known]
+    files = write_all({Path(out): report_writer(saved.model, known, saved.info)})
+    if telling.json:
+        print_json({"rows": len(known), "files": files})
+    else:
+        _say_wrote(files, telling.quiet)
 
 
 def _refuse_other_rows(saved: Saved, observed: Any) -> None:
@@ -428,6 +419,7 @@ def _is_learned(saved: Saved, observed: Any) -> bool:
     )
 
 
+@options.command
 def export(
     model: options.Model,
     out: Annotated[str, typer.Argument(help="ONNX file to write.")],
@@ -435,9 +427,8 @@ def export(
         bool, typer.Option("--double", help="Numbers of 64 bits instead of 32.")
     ] = False,
     max_size: options.MaxSize = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
+    *,
+    telling: options.Telling,
 ) -> None:
     """Write a model as ONNX, which predicts where there is no Python.
 
@@ -445,22 +436,21 @@ def export(
 
         robustscn export model.skops model.onnx
     """
-    with plain_errors(debug):
-        place = Path(out)
-        check_outputs([place], [model])
-        saved = loaded(model, options.size_of(max_size))
-        if dates := columns_needed(saved.model)["dates"]:
-            raise UnusableError(
-                f"ONNX has no dates, and the model reads {dates[0]!r}: fit without it "
-                f"(--drop {dates[0]!r}) to export"
-            )
-        from ..onnx import save_onnx
-
-        dtype, names = ("float64" if double else "float32"), saved.info["targets"]
-        files = write_all(
-            {place: lambda path: save_onnx(saved.model, path, dtype=dtype, target_names=names)}
+    place = Path(out)
+    check_outputs([place], [model])
+    saved = loaded(model, options.size_of(max_size))
+    if dates := columns_needed(saved.model)["dates"]:
+        raise UnusableError(
+            f"ONNX has no dates, and the model reads {dates[0]!r}: fit without it "
+            f"(--drop {dates[0]!r}) to export"
         )
-        if json:
-            print_json({"files": files})
-        else:
-            _say_wrote(files, quiet)
+    from ..onnx import save_onnx
+
+    dtype, names = ("float64" if double else "float32"), saved.info["targets"]
+    files = write_all(
+        {place: lambda path: save_onnx(saved.model, path, dtype=dtype, target_names=names)}
+    )
+    if telling.json:
+        print_json({"files": files})
+    else:
+        _say_wrote(files, telling.quiet)

@@ -10,10 +10,12 @@ from .arrays import HostArray
 from .information import Information
 
 LEVEL = 5
-"""Errors whose median is the level."""
+"""Errors whose median is the level: two wrong ones of five do not move it. By argument; more would
+follow more slowly."""
 
 STRANGE = 3.0
-"""Robust standard deviations beyond which a row is strange."""
+"""Robust standard deviations beyond which a row is strange: the usual three, as in
+`OUTLIER_DISTANCE`."""
 
 
 @dataclass(frozen=True)

@@ -17,30 +17,38 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, HostArray, middle, namespace
+from .early_stopping import Watcher, watched
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
-from .growth import Recipe, Watcher, grow, watched
-from .judging import Opinion, Plan, centred
-from .least_squares import Tuned, Twins, ridge_by_leave_one_out
+from .growth import grow
+from .learner import Opinion, Task
+from .least_squares import Design, Tuned, Twins, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .problem import Problem
+from .recipe import Recipe
 from .rows import Column, Rows
-from .scale import NORMAL_MAD
+from .scale import NORMAL_MAD, centred
 
 KEPT_IN_MEMORY = 2**21
-"""Hidden values of one network (rows times nodes) up to which they are computed only once."""
+"""Hidden values of one network (rows times nodes) up to which they are computed only once: 16
+megabytes for each. Changes time and no result."""
 
 PATIENCE = 100
 """Nodes that a network grows on after the rows kept from it were met best. What they cost is left
 to the ridge; with 60 and fewer, stock and treasury lost several percent."""
 
 DOUBT = 0.5
-"""Share of the networks' disagreement that counts as doubt: as much as the mean of four has."""
+"""Share of the networks' disagreement that counts as doubt: as much as the mean of four has.
+Measured in the ablation: without any doubt laser errs 12 % more and the function 25 %, other sets
+not for sure; the share itself was not tuned."""
 
 ASKED_NODES = 30
-"""Size of networks that foresee another column; rejection and noise have no fine structure."""
+"""Size of networks that foresee another column; rejection and noise have no fine structure. By
+argument."""
 
 RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
-"""Penalties tried, for each unit of weight and targets of size one."""
+"""Penalties tried, for each unit of weight and targets of size one: from what rounding allows to
+what leaves a mean only. Measured in the ablation: chosen by leave-one-out and not fixed, friedman
+errs a third less."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class Committee:
     def opinion(
         self,
         before: Opinion[tuple[Network, ...]] | None,
-        plan: Plan,
+        task: Task,
         number: int,
         weight: Column,
     ) -> Opinion[tuple[Network, ...]]:
@@ -115,7 +123,7 @@ class Committee:
         ----------
         before : Opinion or None
             What was said last.
-        plan : Plan
+        task : Task
             How many networks to grow, and whether to begin anew.
         number : int
             The round; each has its own candidates.
@@ -129,8 +137,8 @@ class Committee:
         """
         weighted = replace(self.problem, weight=weight)
         members = self.members if before is None else before.members
-        members = () if plan.restart else members
-        new = _folds_of(len(members), plan.grow)
+        members = () if task.restart else members
+        new = _folds_of(len(members), task.grow)
         members = (*members, *self._grown(weighted, self.recipe, number, new, self.watch))
         tuned = self._solved(weighted, members)
         networks = _networks(self.problem, [member.nodes for member in members], tuned)
@@ -331,17 +339,15 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
 
 def _tuned(problem: Problem, twins: Twins | None, ridges: HostArray, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
-    return ridge_by_leave_one_out(
+    design = Design(
         problem.rows,
         layer.columns if in_memory else problem.X,
         problem.y,
         problem.weight,
         (lambda columns: columns) if in_memory else layer.nodes.hidden,
         len(layer.nodes),
-        ridges,
-        twins=twins,
-        in_memory=in_memory,
     )
+    return ridge_by_leave_one_out(design, ridges, twins=twins, in_memory=in_memory)
 
 
 def _networks(

@@ -17,14 +17,17 @@ from .rows import LocalRows, Totals, quantile, sample
 from .sketch import sketch_of
 
 ALIKE = 0.99
-"""Correlation of an input with its ranks from which on these are left out."""
+"""Correlation of an input with its ranks from which on these are left out. Measured in the
+ablation: with all ranks friedman errs 20 % more, other tables alike; the number itself was not
+tuned."""
 
 BEYOND = 0.1
-"""Share of its range by which an input counts beyond it: an input that is a thousand times what
-was ever seen says no more than one that is a little larger."""
+"""Share of its range by which an input counts beyond it: an input that is a thousand times what was
+ever seen says no more than one that is a little larger. By argument."""
 
 RANKED_ROWS = 2**15
-"""Rows from which the ranks of inputs are learned, at most."""
+"""Rows from which the ranks of inputs are learned, at most: ranks are then known to half a
+percent."""
 
 
 @dataclass(frozen=True)

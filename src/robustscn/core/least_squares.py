@@ -17,7 +17,8 @@ from .arrays import Array, HostArray, eps, histogram, like, namespace, triangle_
 from .rows import Column, Rows, Totals, spread
 
 CHOOSING_ROWS = 2**13
-"""Rows whose leave-one-out errors choose a ridge, at most."""
+"""Rows whose leave-one-out errors choose a ridge, at most: a ridge is one number, and its
+neighbours on the grid do nearly as well. By argument; changes time."""
 
 
 def leave_one_out(residuals: Array, leverage: Array, others: Array | None = None) -> Array:
@@ -84,6 +85,30 @@ class Twins:
 
 
 @dataclass(frozen=True)
+class Design:
+    """A weighted least squares problem whose design matrix is made block by block.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    X, y, weight : columns
+        Inputs, targets of shape (n_rows, n_outputs), weights.
+    hidden : callable
+        Makes hidden columns, those of the design matrix, of a block of inputs.
+    width : int
+        How many it makes.
+    """
+
+    rows: Rows
+    X: Column
+    y: Column
+    weight: Column
+    hidden: Callable[[Array], Array]
+    width: int
+
+
+@dataclass(frozen=True)
 class Solution:
     """Least squares over nodes that were all given at once.
 
@@ -93,18 +118,13 @@ class Solution:
         Output weights, of minimal norm where they are not unique.
     residuals : column of shape (n_rows, n_outputs)
         y minus the network's output.
-    leverage : column of shape (n_rows,)
-        Diagonal of the hat matrix.
     """
 
     output_weights: HostArray
     residuals: Column
-    leverage: Column
 
 
-def triangular_factor(
-    rows: Rows, X: Column, y: Column, weight: Column, hidden: Callable[[Array], Array], width: int
-) -> HostArray:
+def triangular_factor(design: Design) -> HostArray:
     """Return R of the orthogonal factorisation of sqrt(W) [H | y].
 
     Its leading columns are the factor for fewer nodes, so one reading of the rows serves all
@@ -112,14 +132,8 @@ def triangular_factor(
 
     Parameters
     ----------
-    rows : Rows
-        Where the rows live.
-    X, y, weight : columns
-        Inputs, targets of shape (n_rows, n_outputs), weights.
-    hidden : callable
-        Makes hidden columns of a block of inputs.
-    width : int
-        How many it makes.
+    design : Design
+        The rows and what makes H of them.
 
     Returns
     -------
@@ -129,40 +143,27 @@ def triangular_factor(
 
     def triangle(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
         xp = namespace(x)
-        block = xp.concat([hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
+        block = xp.concat([design.hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
         return (triangle_of(block),)
 
     def merged(left: Totals, right: Totals) -> Totals:
         return (triangle_of(np.vstack([left[0], right[0]])),)
 
     # Blocks much taller than wide: the merging costs width^3 for each.
-    (factor,) = rows.reduce(triangle, X, y, weight, width=width + y.shape[1], combine=merged)
+    width = design.width + design.y.shape[1]
+    (factor,) = design.rows.reduce(
+        triangle, design.X, design.y, design.weight, width=width, combine=merged
+    )
     return factor
 
 
-def least_squares(
-    rows: Rows,
-    X: Column,
-    y: Column,
-    weight: Column,
-    hidden: Callable[[Array], Array],
-    width: int,
-    *,
-    ridge: float = 0.0,
-    equilibrated: bool = False,
-) -> Solution:
+def least_squares(design: Design, *, ridge: float = 0.0, equilibrated: bool = False) -> Solution:
     """Return the output weights that minimise the weighted squared error plus a ridge.
 
     Parameters
     ----------
-    rows : Rows
-        Where the rows live.
-    X, y, weight : columns
-        Inputs, targets of shape (n_rows, n_outputs), weights.
-    hidden : callable
-        Makes hidden columns of a block of inputs.
-    width : int
-        How many it makes.
+    design : Design
+        The rows and what makes hidden columns of them.
     ridge : float
         Penalty on the squared output weights.
     equilibrated : bool
@@ -178,27 +179,22 @@ def least_squares(
         largest are left out: the pseudo-inverse with a cut-off that is the same for every
         array library and number of rows.
     """
-    factor = triangular_factor(rows, X, y, weight, hidden, width)
+    factor, width = triangular_factor(design), design.width
     lengths = np.linalg.norm(factor[:, :width], axis=0) if equilibrated else np.ones(width)
     lengths = np.where(lengths > 0, lengths, 1.0)
     factor = np.hstack([factor[:, :width] / lengths, factor[:, width:]])
-    output_weights, whitener = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(y))
-    output_weights, whitener = output_weights / lengths[:, None], whitener / lengths[:, None]
+    solved = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(design.y))
+    output_weights = solved / lengths[:, None]
 
-    def rest(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        h = hidden(x)
-        white = h @ like(whitener, h)
-        leverage = w * namespace(h).sum(white * white, axis=1)
-        return t - h @ like(output_weights, h), leverage
+    def rest(x: Array, t: Array) -> Array:
+        h = design.hidden(x)
+        return t - h @ like(output_weights, h)
 
-    residuals, leverage = rows.map(rest, X, y, weight, width=2 * width)
-    return Solution(output_weights, residuals, leverage)
+    return Solution(output_weights, design.rows.map(rest, design.X, design.y, width=2 * width))
 
 
-def solved_triangle(
-    factor: HostArray, width: int, *, ridge: float, cutoff: float
-) -> tuple[HostArray, HostArray]:
-    """Return output weights and a square root of the inverse of H' W H + ridge.
+def solved_triangle(factor: HostArray, width: int, *, ridge: float, cutoff: float) -> HostArray:
+    """Return the output weights that a triangular factor stands for.
 
     Parameters
     ----------
@@ -213,17 +209,15 @@ def solved_triangle(
 
     Returns
     -------
-    output_weights : array of shape (width, n_outputs)
+    array of shape (width, n_outputs)
         The minimiser of smallest norm.
-    whitener : array of shape (width, rank)
-        B with B B' the (pseudo-)inverse of H' W H + ridge.
     """
     left, singular, right = np.linalg.svd(factor[:, :width], full_matrices=False)
     keep = singular > (cutoff * singular.max(initial=0.0) if ridge == 0 else 0.0)
     left, singular, right = left[:, keep], singular[keep], right[keep]
     whitener = right.T / np.sqrt(singular**2 + ridge)
     shrunk = singular / np.sqrt(singular**2 + ridge)
-    return whitener @ (shrunk[:, None] * (left.T @ factor[:, width:])), whitener
+    return whitener @ (shrunk[:, None] * (left.T @ factor[:, width:]))
 
 
 @dataclass(frozen=True)
@@ -246,12 +240,7 @@ class Tuned:
 
 
 def ridge_by_leave_one_out(
-    rows: Rows,
-    X: Column,
-    y: Column,
-    weight: Column,
-    hidden: Callable[[Array], Array],
-    width: int,
+    design: Design,
     ridges: HostArray,
     *,
     twins: Twins | None = None,
@@ -261,16 +250,9 @@ def ridge_by_leave_one_out(
 
     Parameters
     ----------
-    rows : Rows
-        Where the rows live.
-    X, y : columns
-        Inputs and targets of shape (n_rows, n_outputs).
-    weight : column of shape (n_rows,)
-        The caller's weights times the learned ones.
-    hidden : callable
-        Makes hidden columns of a block of inputs.
-    width : int
-        How many it makes.
+    design : Design
+        The rows and what makes hidden columns of them; its weight is the caller's times the
+        learned one.
     ridges : array of shape (n_ridges,)
         Penalties to try, each positive, for each unit of total weight.
     twins : Twins or None
@@ -283,61 +265,18 @@ def ridge_by_leave_one_out(
     Tuned
         The constant is not penalised. Rows that the weights reject have no say in the choice.
     """
-
-    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
-
-    hidden_mean, target_mean, total = rows.reduce(means, X, y, weight, width=width)
-    hidden_mean, target_mean = hidden_mean[0] / total, target_mean[0] / total
-
-    def centred(x: Array) -> Array:
-        h = hidden(x)
-        return h - like(hidden_mean, h)
-
-    def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        xp = namespace(x)
-        # Squaring the condition number does no harm in float64: of nodes that are bounded by
-        # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
-        # that ridge, and so it would where the mean is taken off the products instead.
-        h, t, w = (xp.astype(part, xp.float64) for part in (centred(x), t, w))
-        weighted = (h * w[:, None]).T
-        return weighted @ h, weighted @ t
-
-    targets = rows.map(lambda t: t - like(target_mean, t), y)
-    gram, moments = rows.reduce(products, X, targets, weight, width=2 * width)
-    squares, axes = np.linalg.eigh(gram)
-    # A column for each ridge: what multiplies a row's coordinates on the axes.
-    divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
-    coordinates = axes.T @ moments
-    m, n_ridges = coordinates.shape[1], len(ridges)
-
-    def projected(x: Array) -> Array:
-        h = centred(x)
-        return h @ like(axes, h)
-
-    source, on_axes = X, projected
+    rows, weight, width = design.rows, design.weight, design.width
+    path = _ridge_path(design, ridges)
+    source: Column = design.X
+    on_axes: Callable[[Array], Array] = path.projected
     if in_memory:
-        source = rows.map(projected, X, width=2 * width)
-
-        def on_axes(x: Array) -> Array:
-            return x
-
+        source, on_axes = rows.map(path.projected, design.X, width=2 * width), _itself
+    targets = rows.map(lambda t: t - like(path.target_mean, t), design.y)
     mass, mean = (weight, targets) if twins is None else twins.together(rows, targets, weight)
 
-    def left_out(x: Array, t: Array, w: Array, common: Array, chosen: slice) -> Array:
-        """Return left-out residuals for the chosen ridges, shape (n_rows, n_chosen, m).
-
-        `w` is the weight of all that is left out with a row, `common` their mean target.
-        """
-        u = on_axes(x)
-        weights = divided[:, chosen, None] * coordinates[:, None, :]
-        fitted = namespace(u).reshape(
-            u @ like(weights.reshape(len(weights), weights.shape[1] * m), u),
-            (u.shape[0], weights.shape[1], m),
-        )
-        leverage = w[:, None] * ((u * u) @ like(divided[:, chosen], u) + 1.0 / float(total))
-        others = None if twins is None else common[:, None, :] - fitted
-        return leave_one_out(t[:, None, :] - fitted, leverage, others)
+    def left_out(x: Array, t: Array, m: Array, common: Array, chosen: slice) -> Array:
+        others = None if twins is None else common
+        return path.left_out(on_axes(x), t, m, others, chosen)
 
     def errors(x: Array, t: Array, w: Array, m: Array, common: Array) -> tuple[Array, ...]:
         e = left_out(x, t, m, common, slice(None))
@@ -347,10 +286,8 @@ def ridge_by_leave_one_out(
     few, columns = rows, (source, targets, weight, mass, mean)
     if rows.n_rows > CHOOSING_ROWS:
         few, columns = rows.some(spread(rows.n_rows, CHOOSING_ROWS), *columns)
-    (error,) = few.reduce(errors, *columns, width=3 * width + 3 * n_ridges)
+    (error,) = few.reduce(errors, *columns, width=3 * width + 3 * len(ridges))
     best = int(np.argmin(error[0]))
-    weights = axes @ (divided[:, best, None] * coordinates)
-    constant = target_mean - hidden_mean @ weights
     judged = rows.map(
         lambda x, t, m, common: left_out(x, t, m, common, slice(best, best + 1))[:, 0, :],
         source,
@@ -359,4 +296,91 @@ def ridge_by_leave_one_out(
         mean,
         width=3 * width,
     )
-    return Tuned(np.vstack([weights, constant]), judged, float(ridges[best]))
+    return Tuned(path.output_weights(best), judged, float(ridges[best]))
+
+
+def _itself(columns: Array) -> Array:
+    return columns
+
+
+@dataclass(frozen=True)
+class _RidgePath:
+    """Ridge regression with a constant for every ridge at once.
+
+    Parameters
+    ----------
+    hidden : callable
+        Makes hidden columns.
+    hidden_mean, target_mean : arrays
+        Weighted means, which the constant makes up for.
+    total : float
+        Sum of the weights.
+    axes : array of shape (width, width)
+        Eigenvectors of the centred H' W H.
+    divided : array of shape (width, n_ridges)
+        A column for each ridge: what multiplies a row's coordinates on the axes.
+    coordinates : array of shape (width, n_outputs)
+        Of the centred H' W y on the axes.
+    """
+
+    hidden: Callable[[Array], Array]
+    hidden_mean: HostArray
+    target_mean: HostArray
+    total: float
+    axes: HostArray
+    divided: HostArray
+    coordinates: HostArray
+
+    def projected(self, x: Array) -> Array:
+        """Return the coordinates of rows on the axes."""
+        h = self.hidden(x)
+        h = h - like(self.hidden_mean, h)
+        return h @ like(self.axes, h)
+
+    def left_out(self, u: Array, t: Array, w: Array, common: Array | None, chosen: slice) -> Array:
+        """Return left-out residuals for the chosen ridges, shape (n_rows, n_chosen, n_outputs).
+
+        `u` are the rows' coordinates, `w` is the weight of all that is left out with a row,
+        `common` their mean target, None where each is left out alone.
+        """
+        weights = self.divided[:, chosen, None] * self.coordinates[:, None, :]
+        n_chosen, m = weights.shape[1:]
+        fitted = namespace(u).reshape(
+            u @ like(weights.reshape(len(weights), n_chosen * m), u), (u.shape[0], n_chosen, m)
+        )
+        leverage = w[:, None] * ((u * u) @ like(self.divided[:, chosen], u) + 1.0 / self.total)
+        others = None if common is None else common[:, None, :] - fitted
+        return leave_one_out(t[:, None, :] - fitted, leverage, others)
+
+    def output_weights(self, number: int) -> HostArray:
+        """Return the output weights for one of the ridges, that of the constant last."""
+        weights = self.axes @ (self.divided[:, number, None] * self.coordinates)
+        return np.vstack([weights, self.target_mean - self.hidden_mean @ weights])
+
+
+def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
+    rows, hidden, width = design.rows, design.hidden, design.width
+
+    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
+
+    columns = design.X, design.y, design.weight
+    hidden_sum, target_sum, total = rows.reduce(means, *columns, width=width)
+    hidden_mean, target_mean = hidden_sum[0] / total, target_sum[0] / total
+
+    def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
+        xp, h = namespace(x), hidden(x)
+        # Squaring the condition number does no harm in float64: of nodes that are bounded by
+        # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
+        # that ridge, and so it would where the mean is taken off the products instead.
+        parts = h - like(hidden_mean, h), t - like(target_mean, t), w
+        h, t, w = (xp.astype(part, xp.float64) for part in parts)
+        weighted = (h * w[:, None]).T
+        return weighted @ h, weighted @ t
+
+    gram, moments = rows.reduce(products, *columns, width=2 * width)
+    squares, axes = np.linalg.eigh(gram)
+    divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
+    return _RidgePath(
+        hidden, hidden_mean, target_mean, float(total), axes, divided, axes.T @ moments
+    )

@@ -36,6 +36,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": lambda z: namespace(z).clip(z, 0.0, None),
     "identity": lambda z: z,
 }
+"""What a unit makes of x'w + b, by name."""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,12 @@ ALONG = tuple((steepness, place) for steepness in (0.3, 1.0, 3.0) for place in (
 the slope: nearly linear over the data, bent, and saturated at both ends."""
 
 ROUNDED = 2.0**20
-"""Weights are multiples of one part in so many."""
+"""Weights are multiples of one part in so many: machines whose last bits differ meet the same
+candidates."""
 
 RIDGE = 0.01
-"""Penalty as a share of the inputs' mean variance: directions with next to no data do not count."""
+"""Penalty as a share of the inputs' mean variance: directions with next to no data do not count. By
+argument."""
 
 
 def along_the_slope(

@@ -1,4 +1,4 @@
-"""Racing a block of nodes: most candidates run on a sample of the rows, few on all of them.
+"""Screening a block of nodes by a race: most candidates run on a sample, few on all rows.
 
 A block is chosen node by node, each as if the ones before it were in the network already; that
 takes the candidates' inner products with each other and with the network. On a sample these cost
@@ -15,13 +15,13 @@ import numpy as np
 
 from .arrays import Array, HostArray, eps, namespace
 from .nodes import Nodes
+from .problem import Problem
 from .rows import Column, Rows, spread
-from .search import chosen_block, gains, pool_sums, pool_sums_exact, squared_error
-from .sketch import Sketch
+from .search import Rule, Span, chosen_in_turn, gains, pool_sums, pool_sums_exact, squared_error
 from .solve import Orthogonal, appended, no_nodes
 
 RACED_ROWS = 2**13
-"""Blocks are chosen by all rows where these are no more."""
+"""Blocks are chosen by all rows where these are no more: a race would save no time."""
 
 FEWEST_ON_TRACK, MOST_ON_TRACK = 2**12, 2**15
 """Bounds on the rows that candidates race on; in between, a quarter of all.
@@ -76,13 +76,12 @@ class Track:
             Numbers of candidates that are useful together, in the order in which they were
             chosen, then those with the largest gains.
         """
-        rows, X, weight, fit = self.rows, self.X, self.weight, self.fit
+        rows, X, weight = self.rows, self.X, self.weight
+        span = Span(self.fit.basis, self.fit.ridge)
         pool = pool.astype(X)
         if exact or len(pool) <= 4 * count:
             between = len(pool) <= 4 * count
-            sums, gram = pool_sums_exact(
-                rows, X, residuals, weight, pool, fit.basis, fit.ridge, between=between
-            )
+            sums, gram = pool_sums_exact(rows, X, residuals, weight, pool, span, between=between)
         else:
             between, sums = False, pool_sums(rows, X, residuals, weight, pool)
         gain = gains(sums if exact else replace(sums, remainders=sums.squares)).sum(axis=0)
@@ -94,14 +93,11 @@ class Track:
         if between:
             sums, gram = sums.take(near), gram[np.ix_(near, near)]
         else:
-            sums, gram = pool_sums_exact(
-                rows, X, residuals, weight, pool.take(near), fit.basis, fit.ridge
-            )
+            sums, gram = pool_sums_exact(rows, X, residuals, weight, pool.take(near), span)
         energy = squared_error(rows, residuals, weight)
         # Whether the inequality holds is not for the sample to say: r = 1 asks for any gain.
-        taken = chosen_block(
-            sums, gram, energy, 1.0, 1, count, exact=exact, least_remainder=self.least_remainder
-        )
+        rule = Rule((1.0,), exact, least_remainder=self.least_remainder)
+        taken, _ = chosen_in_turn(sums, gram, energy, rule, 1, count)
         chosen = near[list(taken)]
         return np.concatenate([chosen, order[~np.isin(order, chosen)]])[:count]
 
@@ -122,28 +118,14 @@ def least_remainder(reference: Array) -> float:
     return max(1e-10, 100 * eps(reference))
 
 
-def track_of(
-    rows: Rows,
-    X: Column,
-    y: Column,
-    weight: Column,
-    sketch: Sketch | None,
-    *,
-    capacity: int,
-    ridge: float,
-    exact: bool,
-) -> Track | None:
+def track_of(problem: Problem, *, capacity: int, ridge: float, exact: bool) -> Track | None:
     """Return the track of a network without nodes; None where all rows are few.
 
     Parameters
     ----------
-    rows : Rows
-        Where all rows live.
-    X, y, weight : columns
-        Their inputs, targets and weights.
-    sketch : Sketch or None
-        What single candidates are ranked by, by the same rows. Float64 without a sketch is
-        beyond what float32 can hold.
+    problem : Problem
+        All rows. Single candidates are ranked by its sketch, by the same rows; float64 without a
+        sketch is beyond what float32 can hold.
     capacity : int
         Nodes there will be at most.
     ridge : float
@@ -157,6 +139,7 @@ def track_of(
     Track or None
         With rows that are spread over all.
     """
+    rows, X, sketch = problem.rows, problem.X, problem.sketch
     xp = namespace(X)
     if rows.n_rows <= RACED_ROWS or (sketch is None and xp.float64 == X.dtype):
         return None
@@ -165,7 +148,7 @@ def track_of(
         numbers = spread(rows.n_rows, count)
     else:
         numbers = sketch.numbers[:count]
-    few, (x, t, w) = rows.some(numbers, X, y, weight)
+    few, (x, t, w) = rows.some(numbers, X, problem.y, problem.weight)
     if not exact:
         x = xp.astype(xp.clip(x, -1e12, 1e12), xp.float32)
     t, w = (few.map(lambda values: _shortened(values, x), column) for column in (t, w))

@@ -12,32 +12,37 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .arrays import HostArray
-from .growth import Recipe, grow
+from .growth import grow
 from .information import Information, information_of
-from .least_squares import ridge_by_leave_one_out
+from .least_squares import Design, ridge_by_leave_one_out
 from .nodes import Nodes
 from .problem import Problem
-from .proposals import Draw, Experience
+from .proposals import Draw
+from .recipe import Recipe, learned_search
 from .rows import LocalRows
 from .running import trimmed_mean
 
 RIDGES = 10.0 ** np.arange(-8.0, 0.5, 0.5)
-"""Penalties tried, for each unit of weight and targets of size one."""
+"""Penalties tried, for each unit of weight and targets of size one: the committee's without the
+smallest, which few rows cannot carry."""
 
 CHECKED = 0.25
-"""Share of the kept rows, the latest, that decide whether new nodes are taken in."""
+"""Share of the kept rows, the latest, that decide whether new nodes are taken in. By argument: the
+usual hold-out."""
 
 COUNTED = 0.75
 """Share of the checked rows that count, those with the smallest errors: others may be wrong."""
 
 WORTH = 0.9
-"""What the error on the checked rows must fall to, as a share, for nodes to be taken in."""
+"""What the error on the checked rows must fall to, as a share, for nodes to be taken in: a tenth,
+more than luck gives on a few hundred rows. By argument."""
 
 ROWS_PER_NODE = 6
-"""Rows that there must be for each new node."""
+"""Rows that there must be for each new node; the ridge makes up for the rest. By argument."""
 
 SCOPES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-"""How steep nodes may be, for inputs scaled to [0, 1]."""
+"""How steep nodes may be, for inputs scaled to [0, 1]: the flagship's, from nearly linear to a
+step."""
 
 
 @dataclass(frozen=True)
@@ -151,17 +156,48 @@ def solved(columns: HostArray, evidence: Evidence, n_given: int) -> tuple[Inform
     towards = drawn_to(columns.shape[1], targets.shape[1], n_given)
     if not weight.sum() > 0:
         return information_of(columns, targets, weight + 1e-12, 1.0, towards), 1.0
-    tuned = ridge_by_leave_one_out(
+    design = Design(
         LocalRows(len(weight)),
         columns[:, :-1],
         targets - columns @ towards,
         weight,
         lambda block: block,
         columns.shape[1] - 1,
-        RIDGES,
-        in_memory=True,
     )
+    tuned = ridge_by_leave_one_out(design, RIDGES, in_memory=True)
     return information_of(columns, targets, weight, tuned.ridge, towards), tuned.ridge
+
+
+def recipe_of(n_features: int, room: int, seed: int, round: int, activation: str) -> Recipe:
+    """Return how nodes grow on a stream: as the flagship's do, on fewer rows.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs.
+    room : int
+        Nodes at most.
+    seed, round : int
+        Key of the draws.
+    activation : str
+        See `Nodes`.
+
+    Returns
+    -------
+    Recipe
+        For inputs scaled to [0, 1].
+    """
+    draw = Draw(
+        seed,
+        n_features,
+        SCOPES,
+        n_candidates=27,
+        centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
+        activation=activation,
+        sparse=True,
+        boxes=activation == "logistic",
+    )
+    return learned_search(draw, room, ridge=1e-5, round=round)
 
 
 def more_nodes(
@@ -169,12 +205,9 @@ def more_nodes(
     columns: HostArray,
     left: HostArray,
     evidence: Evidence,
+    recipe: Recipe,
     *,
     n_given: int,
-    room: int,
-    seed: int,
-    round: int,
-    activation: str,
 ) -> Nodes | None:
     """Return nodes with which the latest rows are met better, or None where none are found.
 
@@ -188,52 +221,27 @@ def more_nodes(
         Those of them that stay if nodes are found.
     evidence : Evidence
         What is to be met.
+    recipe : Recipe
+        How to grow them; there may be room for fewer.
     n_given : int
         How many columns, the first, are what a fitted model says.
-    room : int
-        Nodes at most.
-    seed, round : int
-        Key of the draws.
-    activation : str
-        See `Nodes`.
 
     Returns
     -------
     Nodes or None
         For inputs in the same unit.
     """
-    n_rows, n_features = inputs.shape
+    n_rows = len(inputs)
     n_learn = n_rows - int(CHECKED * n_rows)
-    room = min(room, n_learn // ROWS_PER_NODE)
+    room = min(recipe.max_nodes, n_learn // ROWS_PER_NODE)
     if room < 1 or not evidence.weight[:n_learn].sum() > 0:
         return None
     earlier, later = slice(0, n_learn), slice(n_learn, None)
     learned = evidence.first(n_learn)
     targets, weight = learned.mixed()
     start = solved(left[earlier], learned, n_given)[0].output_weights()
-    recipe = Recipe(
-        Draw(
-            seed,
-            n_features,
-            SCOPES,
-            n_candidates=27,
-            centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
-            activation=activation,
-            sparse=True,
-            boxes=activation == "logistic",
-        ),
-        max_nodes=room,
-        block=10,
-        exact=True,
-        shortlist=40,
-        worth=0.1,
-        pursued=True,
-        ridge=1e-5,
-        round=round,
-        experience=Experience(np.zeros(n_features)),
-    )
     problem = Problem(LocalRows(n_learn), inputs[earlier], targets - left[earlier] @ start, weight)
-    *_, state = grow(problem, recipe)
+    *_, state = grow(problem, replace(recipe, max_nodes=room))
     if len(state.nodes) == 0:
         return None
     nodes = state.nodes.by_units()

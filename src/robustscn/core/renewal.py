@@ -1,4 +1,4 @@
-"""Rounds that do not start from nothing: the same nodes under new weights.
+"""Rounds that do not start from nothing: a refit of the same nodes under new weights.
 
 Growing nodes anew is most of a round's work, and needless where a round is only to renew the
 weights. New weights turn the inner products of the last growth's orthonormal columns from the
@@ -9,7 +9,7 @@ new output weights in two readings of the rows.
 from __future__ import annotations
 
 from .arrays import HostArray
-from .least_squares import least_squares
+from .least_squares import Design, least_squares
 from .nodes import Nodes
 from .problem import Problem
 from .rows import Column
@@ -45,14 +45,6 @@ def renewed(
         found = reweighted(problem.rows, problem.weight, fit, penalty)
         if found is not None:
             return found
-    solution = least_squares(
-        problem.rows,
-        problem.X,
-        problem.y,
-        problem.weight,
-        nodes.hidden,
-        len(nodes),
-        ridge=penalty,
-        equilibrated=ridge == 0,
-    )
+    design = Design(problem.rows, problem.X, problem.y, problem.weight, nodes.hidden, len(nodes))
+    solution = least_squares(design, ridge=penalty, equilibrated=ridge == 0)
     return solution.output_weights, solution.residuals

@@ -23,19 +23,27 @@ from array_api_compat import device
 from .arrays import Array, HostArray, histogram, namespace, to_host64
 
 GROUPS = 32
-"""Runs of blocks that are folded apart."""
+"""Runs of blocks that are folded apart: the same for any number of threads, so that sums are the
+same to the bit. No more cores than that are used."""
 
 ROWS_WORTH_A_CALL = 1024
-"""Rows of a block beyond which it is better small than high: calls cost little by then."""
+"""Rows of a block beyond which it is better small than high: calls cost little by then. Changes
+time."""
 
 SORTED_ROWS = 2**15
-"""Rows left in a bin at which a quantile is found by sorting them."""
+"""Rows left in a bin at which a quantile is found by sorting them: some milliseconds. Changes
+time."""
+
+BINS = 512
+"""Bins that each reading of many rows refines a quantile by: three readings do for ten million."""
 
 MET = 1 - 1e-13
 """Summed weights round; a share met to the last digit counts as met."""
 
 Column = Any
 Totals = tuple[HostArray, ...]
+Sums = Callable[..., tuple[Array, ...]]
+Combine = Callable[[Totals, Totals], Totals]
 
 
 def added(left: Totals, right: Totals) -> Totals:
@@ -64,11 +72,7 @@ class Rows(Protocol):
         ...
 
     def reduce(
-        self,
-        fn: Callable[..., tuple[Array, ...]],
-        *columns: Column,
-        width: int = 1,
-        combine: Callable[[Totals, Totals], Totals] = added,
+        self, fn: Sums, *columns: Column, width: int = 1, combine: Combine = added
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
         ...
@@ -193,11 +197,7 @@ class LocalRows:
         return self.sweep(lambda *blocks: (fn(*blocks), ()), *columns, width=width)[0]
 
     def reduce(
-        self,
-        fn: Callable[..., tuple[Array, ...]],
-        *columns: Column,
-        width: int = 1,
-        combine: Callable[[Totals, Totals], Totals] = added,
+        self, fn: Sums, *columns: Column, width: int = 1, combine: Combine = added
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
 
@@ -360,19 +360,52 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
         return _sorted_quantile(
             rows, values, weight, lambda _, w: w > 0, lambda total: share * total * MET
         )
-    n_bins = 512
+    low, high = _extremes(rows, values, weight, lambda _, w: w > 0)
+    while low < high and np.isfinite(BINS / (high - low)):
+        edges = (low, high)
 
-    def bins(block: Array, w: Array, low: float, high: float) -> Array:
-        # 0: below low; 1 .. n_bins: between low and high; n_bins + 1: above; -1: no weight.
-        xp = namespace(block)
-        # Clipped first: a row far outside of the bins would overflow on its way into the last.
-        near = xp.clip(block, low, high) - low
-        inside = xp.clip(xp.floor(near * (n_bins / (high - low))), 0.0, n_bins - 1.0) + 1
-        inside = xp.where(block < low, xp.zeros_like(block), inside)
-        inside = xp.where(block > high, xp.full_like(block, n_bins + 1), inside)
-        return xp.where(w > 0, inside, xp.full_like(block, -1))
+        def masses(block: Array, w: Array, edges: tuple[float, float] = edges) -> Totals:
+            xp = namespace(block)
+            index = xp.astype(_bins(block, w, *edges) + 1, xp.int64)
+            return histogram(index, w, BINS + 3), histogram(index, xp.ones_like(w), BINS + 3)
 
-    def extent(block: Array, w: Array, wanted: Callable[[Array, Array], Array]) -> Totals:
+        mass, count = rows.reduce(masses, values, weight)
+        reached = np.cumsum(mass[1:])
+        wanted = share * reached[-1] * MET
+        hit = int(np.searchsorted(reached, wanted))
+        hit = min(max(hit, 1), BINS)
+
+        def inside(block: Array, w: Array, hit: int = hit, edges: Any = edges) -> Array:
+            return _bins(block, w, *edges) == hit
+
+        if count[hit + 1] <= SORTED_ROWS:
+            left = float(wanted - reached[hit - 1])
+
+            def remaining(_: float, left: float = left) -> float:
+                return left
+
+            return _sorted_quantile(rows, values, weight, inside, remaining)
+        low, high = _extremes(rows, values, weight, inside)
+    return high
+
+
+def _bins(block: Array, w: Array, low: float, high: float) -> Array:
+    # 0: below low; 1 .. BINS: between low and high; BINS + 1: above; -1: no weight.
+    xp = namespace(block)
+    # Clipped first: a row far outside of the bins would overflow on its way into the last.
+    near = xp.clip(block, low, high) - low
+    inside = xp.clip(xp.floor(near * (BINS / (high - low))), 0.0, BINS - 1.0) + 1
+    inside = xp.where(block < low, xp.zeros_like(block), inside)
+    inside = xp.where(block > high, xp.full_like(block, BINS + 1), inside)
+    return xp.where(w > 0, inside, xp.full_like(block, -1))
+
+
+def _extremes(
+    rows: Rows, values: Column, weight: Column, wanted: Callable[[Array, Array], Array]
+) -> tuple[float, float]:
+    """Return the smallest and the largest of the wanted values."""
+
+    def extent(block: Array, w: Array) -> Totals:
         xp = namespace(block)
         counted, infinite = wanted(block, w), xp.full_like(block, float("inf"))
         return (
@@ -383,39 +416,8 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     def widest(left: Totals, right: Totals) -> Totals:
         return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
 
-    def extremes(wanted: Callable[[Array, Array], Array]) -> tuple[float, float]:
-        low, high = rows.reduce(
-            lambda block, w: extent(block, w, wanted), values, weight, combine=widest
-        )
-        return float(low), float(high)
-
-    low, high = extremes(lambda _, w: w > 0)
-    while low < high and np.isfinite(n_bins / (high - low)):
-        edges = (low, high)
-
-        def masses(block: Array, w: Array, edges: tuple[float, float] = edges) -> Totals:
-            xp = namespace(block)
-            index = xp.astype(bins(block, w, *edges) + 1, xp.int64)
-            return histogram(index, w, n_bins + 3), histogram(index, xp.ones_like(w), n_bins + 3)
-
-        mass, count = rows.reduce(masses, values, weight)
-        reached = np.cumsum(mass[1:])
-        wanted = share * reached[-1] * MET
-        hit = int(np.searchsorted(reached, wanted))
-        hit = min(max(hit, 1), n_bins)
-
-        def inside(block: Array, w: Array, hit: int = hit, edges: Any = edges) -> Array:
-            return bins(block, w, *edges) == hit
-
-        if count[hit + 1] <= SORTED_ROWS:
-            left = float(wanted - reached[hit - 1])
-
-            def remaining(_: float, left: float = left) -> float:
-                return left
-
-            return _sorted_quantile(rows, values, weight, inside, remaining)
-        low, high = extremes(inside)
-    return high
+    low, high = rows.reduce(extent, values, weight, combine=widest)
+    return float(low), float(high)
 
 
 def _sorted_quantile(

@@ -1,4 +1,4 @@
-"""How far residuals lie from zero: robust standard deviations, and distances measured by them."""
+"""How far residuals lie from zero: robust standard deviations, distances, sizes, the middle."""
 
 from __future__ import annotations
 
@@ -151,3 +151,48 @@ def shrinking(n_outputs: int) -> float:
 def at_least(scales: HostArray, least_scale: HostArray | None) -> HostArray:
     """Return scales that are not below the least ones, where there are such."""
     return scales if least_scale is None else np.maximum(scales, least_scale)
+
+
+def centred(rows: Rows, residuals: Column, sample_weight: Column) -> Column:
+    """Return residuals less the median of each output.
+
+    Wrong rows that all lie on one side pull every prediction to it. The pull is common to all
+    rows; taken off, rows are judged by how they differ from the others.
+    """
+    middles = np.array(
+        [
+            quantile(rows, rows.map(lambda e, q=q: e[:, q], residuals), sample_weight, 0.5)
+            for q in range(residuals.shape[1])
+        ]
+    )
+    return rows.map(lambda e: e - like(middles, e), residuals)
+
+
+def mean_size(rows: Rows, residuals: Column, sample_weight: Column) -> float:
+    """Return the mean absolute residual over rows and outputs, by which rounds are compared.
+
+    It counts every row, rejected or not: nothing is gained by rejecting good ones. A wrong row
+    adds nearly the same in each round; its square would not.
+    """
+
+    def sums(e: Array, w: Array) -> Totals:
+        xp = namespace(e)
+        # In float32 one target of 1e9 would drown all that the rounds differ in.
+        return xp.sum(w[:, None] * xp.astype(xp.abs(e), xp.float64)), xp.sum(w)
+
+    total, count = rows.reduce(sums, residuals, sample_weight)
+    return float(total / count) / residuals.shape[1]
+
+
+def largest_residuals(rows: Rows, residuals: Column, weight: Column) -> HostArray:
+    """Return the largest residual of each output among rows that have weight."""
+
+    def largest(e: Array, w: Array) -> Totals:
+        xp = namespace(e)
+        counted = xp.where((w > 0)[:, None], xp.abs(e), xp.zeros_like(e))
+        return (xp.max(counted, axis=0),)
+
+    (size,) = rows.reduce(
+        largest, residuals, weight, combine=lambda a, b: (np.maximum(a[0], b[0]),)
+    )
+    return size

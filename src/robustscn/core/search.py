@@ -54,6 +54,47 @@ class PoolSums:
         )
 
 
+@dataclass(frozen=True)
+class Span:
+    """What the network's nodes span.
+
+    Parameters
+    ----------
+    basis : column of shape (n_rows, n_nodes)
+        Orthonormal columns.
+    ridge : float
+        Penalty on squared output weights; it lengthens each candidate.
+    """
+
+    basis: Column
+    ridge: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which candidates may join, and by what they are ranked.
+
+    Parameters
+    ----------
+    contractions : tuple of float
+        Values of r, the most demanding first; each but the last gives way to the next when it
+        admits no more.
+    exact : bool
+        Whether candidates are ranked by the exact decrease.
+    worth : float
+        Share of the first one's gain that the others of a block must have at their turn: where a
+        pool has no more to offer, the next one has.
+    least_remainder : float
+        Share of a candidate that must be orthogonal to the network's nodes: the square of 1e-5,
+        which leaves six digits of float64 to what is new in it.
+    """
+
+    contractions: tuple[float, ...]
+    exact: bool
+    worth: float = 0.0
+    least_remainder: float = 1e-10
+
+
 def pool_sums(rows: Rows, X: Column, residuals: Column, weight: Column, pool: Nodes) -> PoolSums:
     """Return the pool's sums for the paper's rule.
 
@@ -89,8 +130,7 @@ def pool_sums_exact(
     residuals: Column,
     weight: Column,
     pool: Nodes | AtHand,
-    basis: Column,
-    ridge: float,
+    span: Span,
     *,
     between: bool = True,
 ) -> tuple[PoolSums, HostArray]:
@@ -104,10 +144,8 @@ def pool_sums_exact(
         Inputs, residuals of shape (n_rows, n_outputs), weights.
     pool : Nodes
         The candidates.
-    basis : column
-        Orthonormal columns that span the network's nodes.
-    ridge : float
-        Penalty on squared output weights; it lengthens each candidate.
+    span : Span
+        What the network's nodes span.
     between : bool
         Whether inner products between candidates are wanted, which a single choice does not
         need.
@@ -127,12 +165,12 @@ def pool_sums_exact(
         own = h.T @ weighted if between else namespace(h).sum(h * weighted, axis=0)
         return e.T @ weighted, own, p.T @ weighted
 
-    dots, own, cross = rows.reduce(sums, X, residuals, weight, basis, width=2 * pool.n_units)
+    dots, own, cross = rows.reduce(sums, X, residuals, weight, span.basis, width=2 * pool.n_units)
     squares = np.diagonal(own).copy() if between else own
     if between:
-        gram = own - cross.T @ cross + ridge * np.eye(len(pool))
+        gram = own - cross.T @ cross + span.ridge * np.eye(len(pool))
     else:
-        gram = np.diag(own - np.sum(cross * cross, axis=0) + ridge)
+        gram = np.diag(own - np.sum(cross * cross, axis=0) + span.ridge)
     # Cancellation may leave a dependent candidate's remainder at or below zero.
     remainders = np.maximum(np.diagonal(gram), 1e-14 * squares)
     return PoolSums(dots, squares, remainders, cross), gram
@@ -232,41 +270,13 @@ def ranked(
     return None
 
 
-def chosen_block(
-    sums: PoolSums,
-    gram: HostArray,
-    energy: HostArray,
-    contraction: float,
-    n_nodes: int,
-    size: int,
-    *,
-    exact: bool,
-    least_remainder: float = 1e-10,
-) -> tuple[int, ...]:
-    """Return up to `size` candidates that are useful together; see `chosen_in_turn`."""
-    return chosen_in_turn(
-        sums,
-        gram,
-        energy,
-        (contraction,),
-        n_nodes,
-        size,
-        exact=exact,
-        least_remainder=least_remainder,
-    )[0]
-
-
 def chosen_in_turn(
     sums: PoolSums,
     gram: HostArray,
     energy: HostArray,
-    contractions: Sequence[float],
+    rule: Rule,
     n_nodes: int,
     size: int,
-    *,
-    exact: bool,
-    least_remainder: float = 1e-10,
-    worth: float = 0.0,
 ) -> tuple[tuple[int, ...], float]:
     """Return up to `size` candidates that are useful together, and the last r that was needed.
 
@@ -282,20 +292,12 @@ def chosen_in_turn(
         From `pool_sums_exact`.
     energy : array of shape (n_outputs,)
         Weighted squared error of each output.
-    contractions : sequence of float
-        Values of r, the most demanding first; each but the last gives way to the next when it
-        admits no more.
+    rule : Rule
+        Which may be taken.
     n_nodes : int
         L, counting the first node that is sought.
     size : int
         How many to take at most.
-    exact : bool
-        Whether candidates are ranked by the exact decrease.
-    least_remainder : float
-        Share of a candidate that must be orthogonal to the network's nodes.
-    worth : float
-        Share of the first one's gain that the others must have at their turn: where a pool has
-        no more to offer, the next one has.
 
     Returns
     -------
@@ -304,13 +306,13 @@ def chosen_in_turn(
     """
     dots, gram, energy = sums.dots.copy(), gram.copy(), energy.copy()
     taken: list[int] = []
-    left, first, needed = list(contractions), 0.0, contractions[0]
+    left, first, needed = list(rule.contractions), 0.0, rule.contractions[0]
     while len(taken) < size:
         remainders = np.maximum(np.diagonal(gram), 1e-14 * sums.squares)
-        gain = gains(PoolSums(dots, sums.squares, remainders if exact else sums.squares))
+        gain = gains(PoolSums(dots, sums.squares, remainders if rule.exact else sums.squares))
         gain[:, taken] = 0.0
         allowed = admissible(gain, energy, left[0], n_nodes + len(taken))
-        allowed &= remainders > least_remainder * sums.squares
+        allowed &= remainders > rule.least_remainder * sums.squares
         if not allowed.any():
             if len(left) == 1:
                 break
@@ -318,7 +320,7 @@ def chosen_in_turn(
             continue
         best = int(np.argmax(np.where(allowed, np.sum(gain, axis=0), -np.inf)))
         first = first or gain[:, best].sum()
-        if gain[:, best].sum() < worth * first:
+        if gain[:, best].sum() < rule.worth * first:
             break
         taken.append(best)
         needed = left[0]

@@ -1,4 +1,4 @@
-"""What candidates are ranked by before the best of them are scored on all rows as they are.
+"""Screening: what candidates are ranked by before the best are scored on all rows as they are.
 
 Ranking takes most of the time of a fit and needs little precision: float32 always, and on large
 data a sample of the rows. The inequality is checked on all rows in full precision, so its
@@ -15,10 +15,11 @@ from .arrays import Array, HostArray, namespace
 from .rows import Column, Rows, spread
 
 UNSAMPLED_ROWS = 2**15
-"""Candidates are ranked by all rows where these are no more."""
+"""Candidates are ranked by all rows where these are no more: a sample would save no time."""
 
 FEWEST_SAMPLED, MOST_SAMPLED = 2**13, 2**17
-"""Bounds on the rows of a sample by which candidates are ranked."""
+"""Bounds on the rows of a sample by which candidates are ranked: four standard errors of a
+correlation are 0.04 and 0.01. The tests ask that no more than 2 % of the error is lost by it."""
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,7 @@ class StudentT(Curve):
 
 
 @dataclass(frozen=True)
-class Laplace(Weighting):
+class Laplace(Curve):
     """Weight 1 / max(|e|, delta): maximum likelihood under Laplace noise.
 
     Parameters
@@ -291,18 +291,10 @@ class Laplace(Weighting):
             return robust_scales(rows, residuals, sample_weight)
         return np.ones(residuals.shape[1])
 
-    def inlier_weight(
-        self,
-        rows: Rows,
-        standardised: Column,
-        sample_weight: Column,  # noqa: ARG002
-    ) -> Column:
+    def weight(self, distance: Array) -> Array:
         """Return one over each row's distance."""
         unit = 1.0 if self.unit is None else self.unit
-        return rows.map(
-            lambda d: 1.0 / namespace(d).clip(d * unit, self.delta, None),
-            distances(rows, standardised),
-        )
+        return 1.0 / namespace(distance).clip(distance * unit, self.delta, None)
 
 
 NAMED: dict[str, Weighting] = {

@@ -24,8 +24,8 @@ from distributed import Client, Future
 from distributed.protocol.pickle import dumps
 from joblib import effective_n_jobs
 
-from ..core.arrays import Array, HostArray
-from ..core.rows import Column, LocalRows, Rows, Totals, added
+from ..core.arrays import HostArray
+from ..core.rows import Column, Combine, LocalRows, Rows, Sums, Totals, added
 from . import chunks
 from .waiting import explained, gathered
 
@@ -121,11 +121,7 @@ class DaskRows:
         return self._columns(self._read(chunks.mapped, fn, columns, width), _example(fn, columns))
 
     def reduce(
-        self,
-        fn: Callable[..., tuple[Array, ...]],
-        *columns: Column,
-        width: int = 1,
-        combine: Callable[[Totals, Totals], Totals] = added,
+        self, fn: Sums, *columns: Column, width: int = 1, combine: Combine = added
     ) -> Totals:
         """Return what `fn` makes of each block, combined over the blocks on the host."""
         work = partial(chunks.reduced, sent(combine))

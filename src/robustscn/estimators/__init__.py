@@ -1,16 +1,9 @@
-"""The scikit-learn face: validate, call the core, unpack."""
+"""The scikit-learn face: validate, call the core, unpack. `robustscn.__all__` has the names."""
 
-from .anyone import RobustRegressor
-from .flagship import RobustSCNRegressor
-from .rvfl import ImprovedRVFLRegressor, PRNNRWRegressor, RVFLRegressor
-from .scn import RSCKDERegressor, SCNRegressor
-
-__all__ = [
-    "ImprovedRVFLRegressor",
-    "PRNNRWRegressor",
-    "RSCKDERegressor",
-    "RVFLRegressor",
-    "RobustRegressor",
-    "RobustSCNRegressor",
-    "SCNRegressor",
-]
+from .anyone import RobustRegressor as RobustRegressor
+from .flagship import RobustSCNRegressor as RobustSCNRegressor
+from .robust_rvfl import ImprovedRVFLRegressor as ImprovedRVFLRegressor
+from .robust_rvfl import PRNNRWRegressor as PRNNRWRegressor
+from .rsc_kde import RSCKDERegressor as RSCKDERegressor
+from .rvfl import RVFLRegressor as RVFLRegressor
+from .scn import SCNRegressor as SCNRegressor

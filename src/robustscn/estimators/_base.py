@@ -26,12 +26,13 @@ from sklearn.utils.validation import (
 )
 
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
-from ..core.judging import Round, Verdict, verdict
+from ..core.judging import Round
 from ..core.nodes import Network
 from ..core.problem import Problem
 from ..core.rows import Column, LocalRows, Rows, Totals, quantile
 from ..core.scale import distances
 from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
+from ..core.verdict import Verdict, verdict
 from ..core.weighting import GemanMcClure, at_most_one
 from ._parameters import check_parameters
 from ._suspects import suspects

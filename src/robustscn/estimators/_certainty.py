@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, HostArray, like, namespace
 from ..core.certainty import certainty_of
-from ..core.judging import Round, Verdict, verdict
+from ..core.judging import Round
 from ..core.problem import Problem
+from ..core.verdict import Verdict, verdict
 from ._base import FLAGGING, RobustMixin
 
 

@@ -21,8 +21,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..core.arrays import HostArray
 from ..core.committee import disagreement
-from ..core.judging import Opinion, Plan, centred
+from ..core.learner import Opinion, Task
 from ..core.rows import LocalRows
+from ..core.scale import centred
 
 KNOTS = 7
 """Values between which noise is taken to change evenly."""
@@ -195,7 +196,7 @@ class CrossFitted:
     def opinion(
         self,
         before: Opinion[tuple[Fitted, ...]] | None,  # noqa: ARG002
-        plan: Plan,  # noqa: ARG002
+        task: Task,  # noqa: ARG002
         number: int,  # noqa: ARG002
         weight: HostArray,
     ) -> Opinion[tuple[Fitted, ...]]:

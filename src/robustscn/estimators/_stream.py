@@ -16,8 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from ..core.arrays import Array, HostArray, to_host64
+from ..core.memory import Batch, Plan
 from ..core.rows import Column, Rows
-from ..core.stream import Batch, Plan, Stream, begun
+from ..core.stream import Stream, begun
 from ._base import (
     NetworkRegressor,
     check_largest,

@@ -25,10 +25,12 @@ from sklearn.utils.validation import (
 
 from ..core.arrays import Array
 from ..core.committee import disagreement_of
-from ..core.judging import HALVED, WIDEST, Plan, centred, judge, mean_size, not_gross
+from ..core.judging import HALVED, WIDEST, Plan, Start, judge
 from ..core.noise import relative_scale
 from ..core.problem import Problem
 from ..core.rows import LocalRows
+from ..core.scale import centred, mean_size
+from ..core.verdict import not_gross
 from ..core.weighting import Weighting, named
 from ._base import Training, check_weight_range
 from ._certainty import CertainMixin
@@ -161,8 +163,8 @@ class RobustRegressor(CertainMixin, RegressorMixin, MetaEstimatorMixin, BaseEsti
         n_folds = self.n_folds or (5 if rows.n_rows < MANY_ROWS else 2)
         folds = dealt_out(problem.X, weight, n_folds, seed)
         learner = CrossFitted(teacher, X, problem.y, weight, folds, self._each())
-        start = not_gross(rows, centred(rows, problem.y, weight), weight)
-        rounds = list(judge(rows, weight, learner, self._schedule(rows.n_rows), start=start))
+        start = Start(not_gross(rows, centred(rows, problem.y, weight), weight))
+        rounds = list(judge(rows, weight, learner, self._schedule(rows.n_rows), start))
         last = rounds[-1]
         self._fitted = teacher.fitted(X, problem.y, weight * last.inlier_weight)
         parts = self._fitted.parts

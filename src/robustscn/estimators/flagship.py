@@ -24,23 +24,16 @@ from sklearn.utils.validation import validate_data
 from ..core.arrays import ORDER, Array, like, middle, namespace
 from ..core.committee import Committee, disagreement_of, growth_path
 from ..core.folds import FEW_ROWS, parts_of
-from ..core.growth import Recipe, Stop
 from ..core.inputs import Scaling, scaled, scaling_of
-from ..core.judging import (
-    Plan,
-    Round,
-    informed,
-    judge,
-    mean_size,
-    not_gross,
-    schedule,
-    verdict,
-)
+from ..core.judging import Plan, Round, Start, informed, judge, schedule
 from ..core.nodes import Network
 from ..core.noise import relative_scale
 from ..core.problem import Problem, some_rows
-from ..core.proposals import Draw, Experience
+from ..core.proposals import Draw
+from ..core.recipe import Stop, learned_search
 from ..core.rows import Column, LocalRows
+from ..core.scale import mean_size
+from ..core.verdict import not_gross, verdict
 from ..core.weighting import Weighting, named
 from ._base import (
     NetworkRegressor,
@@ -289,7 +282,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             problem.weight,
             committee,
             plans,
-            start=self._first_weights(problem),
+            Start(self._first_weights(problem)),
             negligible=training.negligible(1e-6),
         )
         for plan in plans:
@@ -322,10 +315,8 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             weight,
             everyone,
             [Plan(weighting, floor=kept.plan.floor, grain=kept.plan.grain)],
-            start=first.inlier_weight,
+            Start(first.inlier_weight, kept.widest, noise),
             negligible=training.negligible(1e-6),
-            widest=kept.widest,
-            noise=noise,
         )
         return final
 
@@ -333,27 +324,19 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         n_features, seed = problem.X.shape[1], self._seed()
         parts = parts_of(problem, seed)
         n_different = parts.n_different
-        recipe = Recipe(
-            Draw(
-                seed,
-                n_features,
-                tuple(float(scope) for scope in self.scopes),
-                self.n_candidates,
-                centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
-                activation=self.activation,
-                sparse=True,
-                # A steep box around one of a handful of rows shields it from all judging.
-                boxes=self.activation == "logistic" and n_different >= FEW_ROWS,
-            ),
-            max_nodes=min(self.max_nodes, max(FEW_ROWS // 2, n_different // 2)),
-            block=10,
-            exact=True,
-            shortlist=40,
-            worth=0.1,
-            pursued=True,
-            ridge=1e-6,
-            experience=Experience(np.zeros(n_features)),
+        draw = Draw(
+            seed,
+            n_features,
+            tuple(float(scope) for scope in self.scopes),
+            self.n_candidates,
+            centres=np.stack([np.zeros(n_features), np.ones(n_features)]),
+            activation=self.activation,
+            sparse=True,
+            # A steep box around one of a handful of rows shields it from all judging.
+            boxes=self.activation == "logistic" and n_different >= FEW_ROWS,
         )
+        max_nodes = min(self.max_nodes, max(FEW_ROWS // 2, n_different // 2))
+        recipe = learned_search(draw, max_nodes, ridge=1e-6)
         return Committee(problem, recipe, parts, each, watch.step)
 
     def _keep_round(

@@ -174,25 +174,23 @@ def _finder(results: Results, task: Task, scope: float) -> Callable[[str, float]
 
 
 def _by_scope(plt: Any, results: Results, task: Task, scopes: tuple[float, ...]) -> Any:
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, scope in zip(axes.flat, scopes, strict=True):
-        drawn |= _lines(axis, _finder(results, task, scope))
-        axis.set_title(f"scope {scope:g}" + (", SIMULATED" if task == GRINDING else ""))
-    if not drawn:
-        plt.close(figure)
-        return None
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncol=len(labels), frameon=False)
-    return figure
+    simulated = ", SIMULATED" if task == GRINDING else ""
+    return _four(
+        plt, {f"scope {scope:g}{simulated}": _finder(results, task, scope) for scope in scopes}
+    )
 
 
 def _figure_3(plt: Any, results: Results) -> Any:
+    return _four(plt, {task.name: _finder(results, task, 1.0) for task in KEEL})
+
+
+def _four(plt: Any, panels: dict[str, Any]) -> Any:
+    """Return a figure of four panels with one legend; None where nothing was found to draw."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
-    for axis, task in zip(axes.flat, KEEL, strict=True):
-        drawn |= _lines(axis, _finder(results, task, 1.0))
-        axis.set_title(task.name)
+    for axis, (title, find) in zip(axes.flat, panels.items(), strict=True):
+        drawn |= _lines(axis, find)
+        axis.set_title(title)
     if not drawn:
         plt.close(figure)
         return None

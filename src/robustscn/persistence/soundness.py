@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import OneHotEncoder
 
 from ..core.channel import LEVEL, Channel
+from ..core.memory import LONG, MIDDLE, Batch
 from ..core.nodes import Network
-from ..core.stream import LONG, MIDDLE, Batch, Stream
+from ..core.stream import Stream
 
 
 class Unsound(ValueError):  # noqa: N818

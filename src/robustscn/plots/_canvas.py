@@ -24,6 +24,13 @@ def axes(wanted_by: str, ax: Any = None) -> Any:
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
+def explained(ax: Any, reason: str) -> None:
+    """Say above the axes why something ended, where that is known, and what is what."""
+    if reason:
+        ax.set_title(reason, fontsize="small")
+    ax.legend(frameon=False, fontsize="small")
+
+
 def line_style(default: dict[str, Any], given: dict[str, Any] | None) -> dict[str, Any]:
     """Return keywords of a line, the caller's over ours under whichever name they came."""
     from matplotlib.lines import Line2D

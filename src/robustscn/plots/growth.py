@@ -8,7 +8,7 @@ import numpy as np
 
 from ..estimators import SCNRegressor
 from ..judgement import fitted_model
-from ._canvas import INK, PALE, STRANGE, axes, line_style
+from ._canvas import INK, PALE, STRANGE, axes, explained, line_style
 
 
 class GrowthDisplay:
@@ -112,9 +112,7 @@ class GrowthDisplay:
         if log and np.any(np.asarray(self.training_error) > 0):
             ax.set_yscale("log")
         ax.set(xlabel=self.unit, ylabel="error in the unit of y")
-        if self.reason:
-            ax.set_title(self.reason, fontsize="small")
-        ax.legend(frameon=False, fontsize="small")
+        explained(ax, self.reason)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.arrays import to_host64
 from ..estimators import SCNRegressor
 from ..judgement import fitted_model
-from ._canvas import INK, STRANGE, axes, line_style
+from ._canvas import INK, STRANGE, axes, explained, line_style
 
 
 class RoundsDisplay:
@@ -79,10 +79,8 @@ class RoundsDisplay:
             **line_style(mark, kept_kwargs),
         )[0]
         ax.set(xlabel="round", ylabel="error in the unit of y")
-        if self.reason:
-            ax.set_title(self.reason, fontsize="small")
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.legend(frameon=False, fontsize="small")
+        explained(ax, self.reason)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

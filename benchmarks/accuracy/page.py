@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from accuracy_summary import CLEANLAB, ORACLE, OURS, RANKING
-from accuracy_targets import targets
+from .summary import CLEANLAB, ORACLE, OURS, RANKING
+from .targets import targets
 
 LAWS = """`add` adds U[-0.5, 0.5] to a share of the training targets, which span about [0, 1];
 `replace` puts U[0, 1] in their place (function: U[-0.2, 0.8]); one-sided adds U[0, 0.5];
@@ -44,7 +44,7 @@ def opening(report: dict[str, Any]) -> list[str]:
     lines = [
         "# Accuracy beside other tools",
         "",
-        "Made by `python benchmarks/accuracy.py --page` from "
+        "Made by `python benchmarks/accuracy --page` from "
         "[accuracy.json](../benchmarks/results/accuracy.json); nothing is typed by hand.",
         "",
         *([f"**{report['note']}**", ""] if "note" in report else []),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from accuracy_summary import CLEANLAB, KEEL_LIMITS, OURS, PUBLISHED_FUNCTION, RANKING
+from .summary import CLEANLAB, KEEL_LIMITS, OURS, PUBLISHED_FUNCTION, RANKING
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ Eight sets, seven ways to spoil training targets, ten redrawn splits; the error 
 square on clean test rows. Every peer is tuned once for each set on dirty rows, ours never. About
 two hours on two cores; an interrupted run goes on where it was, since every cell is a file.
 
-    python benchmarks/accuracy.py                       everything that is not there yet
-    python benchmarks/accuracy.py --again RobustSCN     ours once more, peers as in the results
-    python benchmarks/accuracy.py --timing              time default fits; the machine must be idle
-    python benchmarks/accuracy.py --page                page and plot from the committed results
+    python benchmarks/accuracy                       everything that is not there yet
+    python benchmarks/accuracy --again RobustSCN     ours once more, peers as in the results
+    python benchmarks/accuracy --timing              time default fits; the machine must be idle
+    python benchmarks/accuracy --page                page and plot from the committed results
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from accuracy_page import page, plot
+from .page import page, plot
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 RESULTS = HERE / "results" / "accuracy.json"
 DOCS = HERE.parent / "docs"
 CELLS = HERE.parent / "out" / "accuracy" / "cells"
@@ -72,10 +72,10 @@ def parsed() -> argparse.Namespace:
 def measure(arguments: argparse.Namespace) -> None:
     """Compute what is asked for and wanting; write the results once they are complete."""
     # Only here: page and plot are made where none of the peers is installed.
-    from accuracy_cells import METHODS, cells_of, conditions_of, time_defaults
-    from accuracy_report import laid_out, report_of, restore
-    from accuracy_run import run, wanting
-    from accuracy_sets import SETS
+    from .cells import METHODS, cells_of, conditions_of, time_defaults
+    from .report import laid_out, report_of, restore
+    from .run import run, wanting
+    from .sets import SETS
 
     if arguments.timing:
         time_defaults(arguments.cells)
@@ -118,7 +118,3 @@ def main() -> None:
         write_page(arguments)
     else:
         measure(arguments)
-
-
-if __name__ == "__main__":
-    main()

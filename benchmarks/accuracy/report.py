@@ -8,8 +8,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from accuracy_cells import FEWER_SPLITS, FIRST_SEED, TUNING_SEED, Cell
-from accuracy_summary import rounded, summary
+from .cells import FEWER_SPLITS, FIRST_SEED, TUNING_SEED, Cell
+from .summary import rounded, summary
 
 
 def _joined(versions: list[dict[str, str]]) -> dict[str, str]:

@@ -22,8 +22,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy_peers import TUNED, tuned
-from accuracy_sets import (
+from sklearn.metrics import average_precision_score
+from threadpoolctl import threadpool_limits
+
+import robustscn
+from robustscn import RobustSCNRegressor
+from robustscn.atomic import write_whole
+from robustscn.weighting import Weighting
+
+from .peers import TUNED, tuned
+from .sets import (
     CONDITIONS,
     FUNCTION_ONLY,
     GROSS,
@@ -34,14 +42,7 @@ from accuracy_sets import (
     Mask,
     spoiled,
 )
-from accuracy_summary import CLEANLAB, ORACLE, OURS, RANKING, UNWEIGHTED
-from sklearn.metrics import average_precision_score
-from threadpoolctl import threadpool_limits
-
-import robustscn
-from robustscn import RobustSCNRegressor
-from robustscn.atomic import write_whole
-from robustscn.weighting import Weighting
+from .summary import CLEANLAB, ORACLE, OURS, RANKING, UNWEIGHTED
 
 FIRST_SEED, TUNING_SEED = 3000, 1999
 """Draws of smaller numbers were looked at while the method was made."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from accuracy_summary import CLEANLAB, RANKING
 from cleanlab.regression.learn import CleanLearning
 from lightgbm import LGBMRegressor
 from quantile_forest import RandomForestQuantileRegressor
@@ -30,6 +29,8 @@ from sklearn.svm import SVR
 from xgboost import XGBRegressor
 
 from robustscn import RSCKDERegressor
+
+from .summary import CLEANLAB, RANKING
 
 Settings = dict[str, Any]
 Build = Callable[[Settings, int], Any]

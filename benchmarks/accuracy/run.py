@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from accuracy_cells import Cell, compute
 from joblib import Parallel, delayed
+
+from .cells import Cell, compute
 
 Kind = tuple[str, str, bool]
 
