@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import HostArray, to_host, to_host64
+from .estimators._suspects import in_deviations
 
 NEEDED = ("inlier_weight_", "outliers_", "residuals_", "expected_", "residual_scale_")
 
@@ -55,8 +56,7 @@ class Judgement:
     @property
     def deviations(self) -> HostArray:
         """Residuals in robust standard deviations; infinite beside a scale of zero."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.where(self.residuals == 0.0, 0.0, self.residuals / self.scale)
+        return in_deviations(self.residuals, self.scale)
 
 
 def fitted_model(estimator: Any) -> Any:

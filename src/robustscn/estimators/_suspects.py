@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.arrays import to_host
+from ..core.arrays import HostArray, to_host
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def in_deviations(residuals: HostArray, scale: Any) -> HostArray:
+    """Return residuals in robust standard deviations.
+
+    Infinite beside a scale of zero, where all other rows were met exactly, or of next to nothing.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(residuals == 0.0, 0.0, residuals / scale)
 
 
 def suspects(estimator: Any, index: Any = None) -> pd.DataFrame:
@@ -40,9 +49,7 @@ def suspects(estimator: Any, index: Any = None) -> pd.DataFrame:
         raise ValueError(f"index names {names.shape[0]} rows, the training data had {n_rows}")
     residuals = _by_output(estimator.residuals_)[chosen]
     expected = _by_output(estimator.expected_)[chosen]
-    # A scale of zero: all other rows were met exactly, and any deviation is beyond measure.
-    with np.errstate(divide="ignore"):
-        deviations = residuals / estimator.residual_scale_
+    deviations = in_deviations(residuals, estimator.residual_scale_)
     worst = np.argmax(np.abs(deviations), axis=1)
     each = np.arange(chosen.shape[0])
     table = pd.DataFrame(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimators._suspects import in_deviations
 from .causes import cause_of, slips
 from .order import Order
 from .repeats import repeated
@@ -168,8 +169,7 @@ def episodes_of(
 
 
 def _deviations(residuals: NDArray[np.float64], scale: Any) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.nan_to_num(residuals / scale, nan=0.0, posinf=1e6, neginf=-1e6)
+    return np.nan_to_num(in_deviations(residuals, scale), nan=0.0, posinf=1e6, neginf=-1e6)
 
 
 def _plain(name: Any) -> Any:
