@@ -15,7 +15,8 @@ from clusters import cluster
 from reference import by_sorting
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.cli import main
-from robustscn.core.rows import LocalRows, added, filled, quantile, sample
+from robustscn.core.rows import LocalRows, added, filled, sample
+from robustscn.core.statistics import quantile
 from robustscn.estimators.flagship import LOOKED_ROWS
 from robustscn.persistence import load
 from small import VALUES
@@ -182,7 +183,7 @@ def test_filled_takes_the_dtype_of_its_reference(client):
 @pytest.mark.parametrize("sorted_rows", [3, 2**15])
 @pytest.mark.parametrize("name", VALUES)
 def test_quantile_equals_sorting(client, name, sorted_rows, monkeypatch):
-    monkeypatch.setattr("robustscn.core.rows.SORTED_ROWS", sorted_rows)
+    monkeypatch.setattr("robustscn.core.statistics.SORTED_ROWS", sorted_rows)
     rng = np.random.default_rng(4)
     values = VALUES[name](rng)
     weight = rng.integers(0, 4, size=50).astype(float)

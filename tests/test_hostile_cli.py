@@ -391,6 +391,7 @@ def test_a_target_at_the_end_of_floating_point_overflows_nowhere(tmp_path, capsy
     table["size"] *= 1e-4
     table.loc[7, "size"] = 1e308
     table.to_csv(tmp_path / "data.csv", index=False)
-    arguments = ["fit", str(tmp_path / "data.csv"), "-t", "size", *places(tmp_path, outliers="o.csv", report="r.html")]
+    files = places(tmp_path, outliers="o.csv", report="r.html")
+    arguments = ["fit", str(tmp_path / "data.csv"), "-t", "size", *files]
     assert main([*(str(each) for each in arguments), *TINY[:-1]]) == 0
     assert "encountered" not in capsys.readouterr().err

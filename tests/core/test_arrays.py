@@ -29,10 +29,11 @@ from robustscn.core.nodes import ACTIVATIONS, Nodes, network, pass_through
 from robustscn.core.problem import Problem
 from robustscn.core.proposals import Draw
 from robustscn.core.recipe import Recipe
-from robustscn.core.rows import SORTED_ROWS, LocalRows, filled, quantile
+from robustscn.core.rows import LocalRows, filled
 from robustscn.core.scale import distances, robust_scales, standard_deviation, trimmed_scales
 from robustscn.core.search import Span, gains, pool_sums, pool_sums_exact
 from robustscn.core.solve import appended, newest_only, no_nodes, window
+from robustscn.core.statistics import SORTED_ROWS, quantile
 from robustscn.core.verdict import standardised
 from robustscn.core.weighting import KDE, NAMED, at_most_one
 

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from reference import by_sorting
-from robustscn.core.rows import LocalRows, added, filled, quantile, spread
-from small import VALUES
+from robustscn.core.rows import LocalRows, added, filled, spread
 
 PARTITIONS = pytest.mark.parametrize("block_bytes", [8, 8 * 7, 8 * 1000])
 
@@ -102,60 +100,9 @@ def test_filled_takes_the_dtype_of_its_reference():
     np.testing.assert_array_equal(column, np.full(6, 2.5))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95, 1.0])
-@pytest.mark.parametrize("name", VALUES)
-def test_quantile_equals_sorting(name, share, dtype):
-    rng = np.random.default_rng(4)
-    values = VALUES[name](rng).astype(dtype)
-    weight = rng.integers(0, 4, size=50).astype(dtype)
-    for block_bytes in (8, 2**21):
-        found = quantile(LocalRows(50, block_bytes), values, weight, share)
-        assert found == by_sorting(values, weight, share)
-
-
-@pytest.mark.parametrize("sorted_rows", [0, 3])
-@pytest.mark.parametrize("name", VALUES)
-def test_quantile_of_rows_too_many_to_sort_equals_sorting(name, sorted_rows, monkeypatch):
-    monkeypatch.setattr("robustscn.core.rows.SORTED_ROWS", sorted_rows)
-    rng = np.random.default_rng(6)
-    values, weight = VALUES[name](rng), rng.integers(0, 4, size=50).astype(float)
-    for share in (0.0, 0.1, 0.5, 0.95, 1.0):
-        found = quantile(LocalRows(50, 8 * 7), values, weight, share)
-        assert found == by_sorting(values, weight, share)
-
-
 def test_a_sample_spread_over_many_rows_is_the_first_turns_of_the_golden_ratio():
     n_rows = 2**22 + 1000  # more than are looked at at once
     turned = np.arange(n_rows) * 0.6180339887498949
     order = np.argsort(turned - np.floor(turned), kind="stable")
     np.testing.assert_array_equal(spread(n_rows, 300), order[:300])
     np.testing.assert_array_equal(np.sort(spread(50, 80)), np.arange(50))
-
-
-def test_quantile_counts_a_weight_as_repetition():
-    rng = np.random.default_rng(5)
-    values, times = rng.normal(size=30), rng.integers(0, 4, size=30)
-    repeated = np.repeat(values, times)
-    for share in (0.25, 0.5, 0.75):
-        assert quantile(LocalRows(30), values, times.astype(float), share) == quantile(
-            LocalRows(len(repeated)), repeated, np.ones(len(repeated)), share
-        )
-
-
-def test_quantile_does_not_see_rows_without_weight():
-    values, weight = np.array([1.0, 2.0, 3.0, 1e9, -1e9]), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
-    assert quantile(LocalRows(5), values, weight, 0.0) == 1.0
-    assert quantile(LocalRows(5), values, weight, 0.5) == 2.0
-    assert quantile(LocalRows(5), values, weight, 1.0) == 3.0
-
-
-@pytest.mark.parametrize("sorted_rows", [3, 2**15])
-def test_quantile_of_rows_without_weight_is_below_all(sorted_rows, monkeypatch):
-    monkeypatch.setattr("robustscn.core.rows.SORTED_ROWS", sorted_rows)
-    assert quantile(LocalRows(5), np.arange(5.0), np.zeros(5), 0.5) == -np.inf
-
-
-def test_quantile_of_float32_spans_its_whole_range():
-    values = np.array([1e-30, 1.1e-30, 1.2e-30, 1.3e-30, 1e12], dtype=np.float32)
-    assert quantile(LocalRows(5), values, np.ones(5, np.float32), 0.5) == np.float32(1.2e-30)

@@ -20,8 +20,9 @@ import numpy as np
 
 from .arrays import Array, HostArray, histogram, like, namespace
 from .mixture import BINS, UNIT, Kinds, bin_of, kinds_in
-from .rows import Column, Rows, Totals, quantile
+from .rows import Column, Rows, Totals
 from .scale import NORMAL_MAD
+from .statistics import quantile, total_weight
 
 ODDS = 4096
 """Bins for the odds that a row is wrong, even in their logarithm: steps of 2 %, finer than the odds
@@ -168,7 +169,7 @@ def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[Hos
             limit = float("inf")
             for _ in range(TRIMMED):
                 own = rows.map(lambda z, w, limit=limit: _within(z, w, limit), size, sample_weight)
-                (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), own)
+                count = total_weight(rows, own)
                 if not count > 0:
                     break
                 scales[side, q] = max(NORMAL_MAD * quantile(rows, size, own, 0.5), 1e-30)

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from .arrays import Array, HostArray, histogram, like, namespace
-from .rows import Column, Rows, Totals, quantile, sample, taken
+from .rows import Column, Rows, Totals, sample, taken
+from .statistics import outermost, quantile, total_weight
 
 EXACT_ROWS = 2048
 """Rows up to which all kernels are summed: four million at a time, some hundredths of a second.
@@ -177,7 +178,7 @@ def binned(rows: Rows, residuals: Column, weight: Column, bandwidth: float) -> C
         )
 
     (mass,) = rows.reduce(masses, residuals, weight)
-    (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), weight)
+    count = total_weight(rows, weight)
     values = _convolved(mass, bandwidth, spacing) / float(count)
 
     def interpolated(e: Array) -> Array:
@@ -203,10 +204,7 @@ def _grid(
         xp = namespace(e)
         return xp.min(e), xp.max(e)
 
-    def widest(a: Totals, b: Totals) -> Totals:
-        return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
-
-    low, high = (float(v) for v in rows.reduce(extent, residuals, combine=widest))
+    low, high = (float(v) for v in rows.reduce(extent, residuals, combine=outermost))
     middle = quantile(rows, rows.map(lambda e: e[:, 0], residuals), weight, 0.5)
     reach = FURTHEST_BANDWIDTHS * bandwidth
     low, high = max(low, middle - reach), min(high, middle + reach)

@@ -13,8 +13,9 @@ import numpy as np
 
 from .arrays import Array, HostArray, like, namespace
 from .problem import Problem
-from .rows import LocalRows, Totals, quantile, sample
+from .rows import LocalRows, Totals, sample
 from .sketch import sketch_of
+from .statistics import outermost, quantiles
 
 ALIKE = 0.99
 """Correlation of an input with its ranks from which on these are left out. Measured in the
@@ -94,7 +95,7 @@ def scaling_of(problem: Problem, alike: float = ALIKE) -> Scaling:
     Scaling
         Of inputs and targets.
     """
-    rows, n_outputs = problem.rows, problem.y.shape[1]
+    rows = problem.rows
     low, high = _extent(problem)
     X, weight = sample(rows, min(1.0, RANKED_ROWS / rows.n_rows), problem.X, problem.weight)
     X, weight = X[weight > 0], weight[weight > 0]
@@ -102,15 +103,13 @@ def scaling_of(problem: Problem, alike: float = ALIKE) -> Scaling:
     linear = (X - low) / width
     ranked = tuple(j for j in range(X.shape[1]) if not _evenly_spread(linear[:, j], weight, alike))
     ranks = [_ranks(X[:, j], weight) for j in ranked]
-    columns = [rows.map(lambda t, q=q: t[:, q], problem.y) for q in range(n_outputs)]
-    centre = [quantile(rows, column, problem.weight, 0.5) for column in columns]
     return Scaling(
         low,
         width,
         ranked,
         tuple(knots for knots, _ in ranks),
         tuple(shares for _, shares in ranks),
-        np.array(centre),
+        quantiles(rows, problem.y, problem.weight, 0.5),
     )
 
 
@@ -126,10 +125,7 @@ def _extent(problem: Problem) -> tuple[HostArray, HostArray]:
             xp.max(xp.where(counted, x, -infinite), axis=0),
         )
 
-    def widest(a: Totals, b: Totals) -> Totals:
-        return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
-
-    low, high = problem.rows.reduce(extent, problem.X, problem.weight, combine=widest)
+    low, high = problem.rows.reduce(extent, problem.X, problem.weight, combine=outermost)
     return low, high
 
 

@@ -140,10 +140,11 @@ def triangular_factor(design: Design) -> HostArray:
     array of shape (k, width + n_outputs)
         Upper triangular, k at most width + n_outputs.
     """
+    hidden = design.hidden  # not the design: what is handed to rows travels with what it knows
 
     def triangle(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
         xp = namespace(x)
-        block = xp.concat([design.hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
+        block = xp.concat([hidden(x), t], axis=1) * xp.sqrt(w)[:, None]
         return (triangle_of(block),)
 
     def merged(left: Totals, right: Totals) -> Totals:
@@ -184,10 +185,10 @@ def least_squares(design: Design, *, ridge: float = 0.0, equilibrated: bool = Fa
     lengths = np.where(lengths > 0, lengths, 1.0)
     factor = np.hstack([factor[:, :width] / lengths, factor[:, width:]])
     solved = solved_triangle(factor, width, ridge=ridge, cutoff=1e3 * eps(design.y))
-    output_weights = solved / lengths[:, None]
+    output_weights, hidden = solved / lengths[:, None], design.hidden
 
     def rest(x: Array, t: Array) -> Array:
-        h = design.hidden(x)
+        h = hidden(x)
         return t - h @ like(output_weights, h)
 
     return Solution(output_weights, design.rows.map(rest, design.X, design.y, width=2 * width))
@@ -271,12 +272,13 @@ def ridge_by_leave_one_out(
     on_axes: Callable[[Array], Array] = path.projected
     if in_memory:
         source, on_axes = rows.map(path.projected, design.X, width=2 * width), _itself
-    targets = rows.map(lambda t: t - like(path.target_mean, t), design.y)
+    middle = path.target_mean
+    targets = rows.map(lambda t: t - like(middle, t), design.y)
     mass, mean = (weight, targets) if twins is None else twins.together(rows, targets, weight)
+    alone = twins is None
 
     def left_out(x: Array, t: Array, m: Array, common: Array, chosen: slice) -> Array:
-        others = None if twins is None else common
-        return path.left_out(on_axes(x), t, m, others, chosen)
+        return path.left_out(on_axes(x), t, m, None if alone else common, chosen)
 
     def errors(x: Array, t: Array, w: Array, m: Array, common: Array) -> tuple[Array, ...]:
         e = left_out(x, t, m, common, slice(None))

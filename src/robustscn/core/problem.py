@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .arrays import HostArray, namespace, to_host64
+from .arrays import HostArray, to_host64
 from .rows import Column, LocalRows, Rows, spread
 from .search import squared_error
 from .sketch import Sketch, sketch_of
+from .statistics import total_weight
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Problem:
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
-        return float(self.rows.reduce(lambda w: (namespace(w).sum(w),), self.weight)[0])
+        return total_weight(self.rows, self.weight)
 
 
 def some_rows(problem: Problem, count: int) -> Problem:

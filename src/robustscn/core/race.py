@@ -19,6 +19,7 @@ from .problem import Problem
 from .rows import Column, Rows, spread
 from .search import Rule, Span, chosen_in_turn, gains, pool_sums, pool_sums_exact, squared_error
 from .solve import Orthogonal, appended, no_nodes
+from .statistics import total_weight
 
 RACED_ROWS = 2**13
 """Blocks are chosen by all rows where these are no more: a race would save no time."""
@@ -152,8 +153,7 @@ def track_of(problem: Problem, *, capacity: int, ridge: float, exact: bool) -> T
     if not exact:
         x = xp.astype(xp.clip(x, -1e12, 1e12), xp.float32)
     t, w = (few.map(lambda values: _shortened(values, x), column) for column in (t, w))
-    total = float(few.reduce(lambda w: (namespace(w).sum(w),), w)[0])
-    fit = no_nodes(few, t, capacity=capacity, ridge=ridge * total)
+    fit = no_nodes(few, t, capacity=capacity, ridge=ridge * total_weight(few, w))
     return Track(few, x, w, fit)
 
 

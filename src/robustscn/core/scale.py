@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from .arrays import Array, HostArray, like, namespace
-from .rows import Column, Rows, Totals, quantile
+from .rows import Column, Rows, Totals
+from .statistics import larger, quantiles
 
 NORMAL_MAD = 1.4826022185056018
 """Standard deviations in one median absolute deviation of normal noise."""
@@ -64,11 +65,8 @@ def robust_scales(rows: Rows, residuals: Column, sample_weight: Column) -> HostA
         Not zero: where more than half of the rows are met exactly, every other row is as
         strange as can be.
     """
-    scales = []
-    for q in range(residuals.shape[1]):
-        size = rows.map(lambda e, q=q: namespace(e).abs(e[:, q]), residuals)
-        scales.append(max(NORMAL_MAD * quantile(rows, size, sample_weight, 0.5), 1e-30))
-    return np.array(scales)
+    medians = quantiles(rows, residuals, sample_weight, 0.5, of_sizes=True)
+    return np.maximum(NORMAL_MAD * medians, 1e-30)
 
 
 def trimmed_scales(
@@ -159,12 +157,7 @@ def centred(rows: Rows, residuals: Column, sample_weight: Column) -> Column:
     Wrong rows that all lie on one side pull every prediction to it. The pull is common to all
     rows; taken off, rows are judged by how they differ from the others.
     """
-    middles = np.array(
-        [
-            quantile(rows, rows.map(lambda e, q=q: e[:, q], residuals), sample_weight, 0.5)
-            for q in range(residuals.shape[1])
-        ]
-    )
+    middles = quantiles(rows, residuals, sample_weight, 0.5)
     return rows.map(lambda e: e - like(middles, e), residuals)
 
 
@@ -192,7 +185,5 @@ def largest_residuals(rows: Rows, residuals: Column, weight: Column) -> HostArra
         counted = xp.where((w > 0)[:, None], xp.abs(e), xp.zeros_like(e))
         return (xp.max(counted, axis=0),)
 
-    (size,) = rows.reduce(
-        largest, residuals, weight, combine=lambda a, b: (np.maximum(a[0], b[0]),)
-    )
+    (size,) = rows.reduce(largest, residuals, weight, combine=larger)
     return size

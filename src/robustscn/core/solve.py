@@ -197,10 +197,11 @@ def _with_block(rows: Rows, fit: Orthogonal, block: _Block) -> Orthogonal:
     k, new = block.above.shape
     ridge_basis = np.vstack([fit.ridge_basis, np.zeros((new, k))])
     ridge_residuals = np.vstack([fit.ridge_residuals, np.zeros((new, block.dots.shape[1]))])
-    coefficients = block.inverse.T @ block.dots + block.low.T @ ridge_residuals
+    inverse = block.inverse  # not the block: what is handed to rows travels with what it knows
+    coefficients = inverse.T @ block.dots + block.low.T @ ridge_residuals
 
     def update(h: Array, e: Array) -> tuple[Array, ...]:
-        h = h @ like(block.inverse, h)
+        h = h @ like(inverse, h)
         return h, e - h @ like(coefficients, h)
 
     columns, residuals = rows.map(update, block.columns, fit.residuals, width=new)

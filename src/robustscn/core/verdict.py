@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, HostArray, like, namespace
-from .rows import Column, Rows, quantile
+from .rows import Column, Rows
 from .scale import at_least, distances
+from .statistics import quantiles
 from .weighting import Weighting, mean_one
 
 GROSS = 10.0
@@ -152,11 +153,9 @@ def not_gross(rows: Rows, y: Column, sample_weight: Column) -> Column:
     column of shape (n_rows,)
         Zeros and ones.
     """
-    scales = []
-    for q in range(y.shape[1]):
-        size = rows.map(lambda t, q=q: namespace(t).abs(t[:, q]), y)
-        scales.append(quantile(rows, size, sample_weight, 0.95) or 1.0)
-    far = distances(rows, rows.map(lambda t: t / like(np.array(scales), t), y))
+    scales = quantiles(rows, y, sample_weight, 0.95, of_sizes=True)
+    scales = np.where(scales == 0, 1.0, scales)
+    far = distances(rows, rows.map(lambda t: t / like(scales, t), y))
     return rows.map(lambda d: namespace(d).astype(d <= GROSS, d.dtype), far)
 
 

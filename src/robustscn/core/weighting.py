@@ -20,6 +20,7 @@ from .density import density, sampled_count, silverman
 from .mixture import believed, geman_mcclure
 from .rows import Column, Rows, Totals, filled
 from .scale import distances, robust_scales, standard_deviation, trimmed_scales
+from .statistics import larger, total_weight
 
 
 class Weighting:
@@ -98,8 +99,8 @@ class KDE(Weighting):
 
     def inlier_weight(self, rows: Rows, standardised: Column, sample_weight: Column) -> Column:
         """Return the density at each residual."""
-        (count,) = rows.reduce(lambda w: (namespace(w).sum(w),), sample_weight)
-        counted = sampled_count(rows, standardised.shape[1], float(count))
+        count = total_weight(rows, sample_weight)
+        counted = sampled_count(rows, standardised.shape[1], count)
         bandwidth = silverman(1.0, counted)
         return density(rows, standardised, sample_weight, bandwidth, exclude_self=self.robust)
 
@@ -348,9 +349,6 @@ def at_most_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Col
     def peak(theta: Array, w: Array) -> Totals:
         xp = namespace(theta)
         return (xp.max(xp.where(w > 0, theta, xp.zeros_like(theta))),)
-
-    def larger(a: Totals, b: Totals) -> Totals:
-        return (np.maximum(a[0], b[0]),)
 
     (largest,) = rows.reduce(peak, inlier_weight, sample_weight, combine=larger)
     # Dividing may give 1 + 1e-16; the cap makes the promise exact.

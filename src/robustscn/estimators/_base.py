@@ -29,9 +29,10 @@ from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host
 from ..core.judging import Round
 from ..core.nodes import Network
 from ..core.problem import Problem
-from ..core.rows import Column, LocalRows, Rows, Totals, quantile
+from ..core.rows import Column, LocalRows, Rows, Totals
 from ..core.scale import distances
 from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
+from ..core.statistics import larger, quantile
 from ..core.verdict import Verdict, verdict
 from ..core.weighting import GemanMcClure, at_most_one
 from ._parameters import check_parameters
@@ -344,9 +345,6 @@ def _sketch(rows: Rows, X: Column, y: Column, weight: Column) -> Sketch | None:
     def largest(x: Array, t: Array, w: Array) -> Totals:
         xp, counted = namespace(x), (w > 0)[:, None]
         return tuple(xp.max(xp.where(counted, xp.abs(a), xp.zeros_like(a))) for a in (x, t))
-
-    def larger(a: Totals, b: Totals) -> Totals:
-        return np.maximum(a[0], b[0]), np.maximum(a[1], b[1])
 
     sizes = rows.reduce(largest, X, y, weight, width=X.shape[1], combine=larger)
     return None if max(float(size) for size in sizes) > 1e12 else sketch_of(rows, X)

@@ -41,15 +41,12 @@ class Dependence:
         Values that the input was set to.
     mean : array of shape (n_values, n_targets)
         Mean prediction over the sampled rows at each value.
-    importance : float
-        Mean move of the predictions when the input is shuffled, in robust standard deviations.
     deciles : array
         Where the data are: the tenths of the input's values; empty for text.
     """
 
     grid: Column
     mean: NDArray[np.float64]
-    importance: float
     deciles: NDArray[np.float64]
 
 
@@ -117,16 +114,12 @@ def inputs_of(
             break
     ranked = sorted(importance, key=lambda name: -importance[name])[:MAIN_INPUTS]
     main = tuple(
-        _dependence(predict, sample, trusted[name], importance[name])
-        for name in ranked
-        if importance[name] > 0
+        _dependence(predict, sample, trusted[name]) for name in ranked if importance[name] > 0
     )
     return Inputs(main, len(importance), len(features), len(sample))
 
 
-def _dependence(
-    predict: Predict, sample: pd.DataFrame, values: pd.Series, importance: float
-) -> Dependence:
+def _dependence(predict: Predict, sample: pd.DataFrame, values: pd.Series) -> Dependence:
     grid = _grid(values)
     varied = sample.take(np.tile(np.arange(len(sample)), len(grid))).reset_index(drop=True)
     varied[values.name] = grid.take(np.repeat(np.arange(len(grid)), len(sample))).set_axis(
@@ -137,7 +130,7 @@ def _dependence(
     # What was chosen of a column may be all dates where the whole has words among them.
     ordered = "text" not in (column.kind, whole.kind)
     deciles = np.nanquantile(whole.values, np.arange(0.1, 0.95, 0.1)) if ordered else np.array([])
-    return Dependence(column, mean, importance, deciles)
+    return Dependence(column, mean, deciles)
 
 
 def _grid(values: pd.Series) -> pd.Series:
