@@ -97,6 +97,7 @@ def quantile(rows: Rows, values: Column, weight: Column, share: float) -> float:
     Examples
     --------
     >>> import numpy as np
+    >>> from robustscn.core.rows import LocalRows
     >>> quantile(LocalRows(3), np.array([5.0, 1.0, 9.0]), np.ones(3), 0.5)
     5.0
     """
