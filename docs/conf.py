@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 import robustscn  # noqa: E402
+from robustscn.datasets import industry  # noqa: E402
 
 project = "robustscn"
 author = "The robustscn developers"
@@ -36,7 +37,7 @@ extensions = [
 exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py"]
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-nitpicky = False
+default_role = "py:obj"  # `names` in docstrings are code, and links where they lead somewhere
 suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist", "attrs_block"]
@@ -79,11 +80,26 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "start": [], "changelog": [], "coming-from": []}
 
+NEEDED = {"13_wind_turbine": industry.TURBINES, "14_process_plant": industry.PROCESS}
+"""Examples on data that are downloaded once; without a network they are left out."""
+
+
+def _left_out() -> list[str]:
+    missing = []
+    for example, source in NEEDED.items():
+        try:
+            industry._content(source)
+        except FileNotFoundError as error:
+            print(f"The gallery goes without {example}: {error}")
+            missing.append(example)
+    return missing
+
+
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/\d\d_",
-    "ignore_pattern": r"/_",
+    "ignore_pattern": "|".join(("/_", *_left_out())),
     "example_extensions": {".py"},
     "within_subsection_order": "FileNameSortKey",
     "image_scrapers": ("matplotlib", "interactive.scraper"),
@@ -91,6 +107,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "min_reported_time": 5,
+    "thumbnail_size": (420, 300),
     "show_memory": False,
     "download_all_examples": False,
     "remove_config_comments": True,

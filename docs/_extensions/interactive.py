@@ -29,7 +29,10 @@ def scraper(_: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) ->
         return ""
     shown.append(figure)
     markup = figure.to_html(
-        include_plotlyjs=False, full_html=False, config={"displaylogo": False, "responsive": True}
+        include_plotlyjs=False,
+        full_html=False,
+        auto_play=False,
+        config={"displayModeBar": False, "responsive": True},
     )
     lines = "\n".join(f"    {line}" for line in markup.splitlines())
     return f".. raw:: html\n\n{lines}\n\n"
@@ -52,7 +55,7 @@ def reset(_: dict[str, Any], __: str) -> None:
             "axes.spines.right": False,
             "axes.grid": True,
             "grid.alpha": 0.25,
-            "font.size": 10,
+            "font.size": 11,
         }
     )
 
