@@ -28,7 +28,7 @@ def scraper(_: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) ->
     if not hasattr(figure, "to_html") or any(figure is other for other in shown):
         return ""
     shown.append(figure)
-    markup = figure.to_html(
+    markup = _on_any_paper(figure).to_html(
         include_plotlyjs=False,
         full_html=False,
         auto_play=False,
@@ -36,6 +36,16 @@ def scraper(_: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) ->
     )
     lines = "\n".join(f"    {line}" for line in markup.splitlines())
     return f".. raw:: html\n\n{lines}\n\n"
+
+
+def _on_any_paper(figure: Any) -> Any:
+    """Return the figure in colours that suit light pages and dark ones."""
+    grey = {"gridcolor": "rgba(128,128,128,0.25)", "zerolinecolor": "rgba(128,128,128,0.4)"}
+    clear = "rgba(0,0,0,0)"
+    adapted = type(figure)(figure)
+    adapted.update_layout(paper_bgcolor=clear, plot_bgcolor=clear, font_color="#7a8794")
+    adapted.update_layout(margin={"l": 45, "r": 10, "t": 60, "b": 20})
+    return adapted.update_xaxes(**grey).update_yaxes(**grey)
 
 
 def reset(_: dict[str, Any], __: str) -> None:
@@ -72,6 +82,10 @@ def _add_script(app: Any, *page: Any) -> None:
     _, _, context, _ = page
     if "plotly-graph-div" in context.get("body", ""):
         app.add_js_file(SCRIPT, priority=100)
+        # Figures are drawn while the page is built up, and measure it before it has its width.
+        app.add_js_file(
+            None, body='addEventListener("load", () => dispatchEvent(new Event("resize")));'
+        )
 
 
 def setup(app: Any) -> dict[str, bool]:

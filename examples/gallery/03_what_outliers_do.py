@@ -47,69 +47,40 @@ for count in counts:
 # %%
 # The figure can be zoomed and hovered over.
 
+clean = np.sin(2 * np.pi * grid[:, 0])
 figure = make_subplots(1, 3, shared_yaxes=True, subplot_titles=list(models))
-for column in (1, 2, 3):
-    rows = {"mode": "markers", "showlegend": False, "hoverinfo": "y"}
+for column, name in enumerate(models, start=1):
+    dirty, curves = steps[0]
+    place = {"row": 1, "col": column, "showlegend": False}
     figure.add_scatter(
-        x=X[:, 0], y=y, marker={"size": 4, "color": "#8a97a5"}, row=1, col=column, **rows
+        x=X[:, 0], y=dirty, mode="markers", marker={"size": 4, "color": "#8a97a5"}, **place
     )
-    lines = {"mode": "lines", "showlegend": False, "hoverinfo": "skip"}
-    figure.add_scatter(
-        x=grid[:, 0], y=np.sin(2 * np.pi * grid[:, 0]), line={"color": "#8a97a5", "dash": "dot"},
-        row=1, col=column, **lines,
-    )  # fmt: skip
-    curve = next(iter(models.values()))
-    figure.add_scatter(
-        x=grid[:, 0],
-        y=grid[:, 0],
-        line={"color": "#d1495b", "width": 3},
-        row=1,
-        col=column,
-        **lines,
+    figure.add_scatter(x=grid[:, 0], y=curves[name], line={"color": "#d1495b", "width": 3}, **place)
+    figure.add_scatter(x=grid[:, 0], y=clean, line={"color": "#8a97a5", "dash": "dot"}, **place)
+
+
+def frame(count, dirty, curves):
+    """Return the rows and the curve of each panel, and the error above it."""
+    data = [go.Scatter(y=y) for curve in curves.values() for y in (dirty, curve)]
+    errors = {name: np.sqrt(np.mean((curve - clean) ** 2)) for name, curve in curves.items()}
+    titles = [{"text": f"{name}<br>error {error:.3f}"} for name, error in errors.items()]
+    return go.Frame(
+        name=str(count), data=data, traces=[0, 1, 3, 4, 6, 7], layout={"annotations": titles}
     )
 
-clean = np.sin(2 * np.pi * grid[:, 0])
-figure.frames = [
-    go.Frame(
-        name=str(count),
-        data=[
-            trace
-            for curve in curves.values()
-            for trace in (go.Scatter(y=dirty), go.Scatter(y=curve))
-        ],
-        traces=[0, 2, 3, 5, 6, 8],
-        layout={
-            "annotations": [
-                {"text": f"{name}<br>error {np.sqrt(np.mean((curve - clean) ** 2)):.3f}"}
-                for name, curve in curves.items()
-            ]
-        },
-    )
-    for count, (dirty, curves) in zip(counts, steps, strict=True)
-]
-for trace, wanted in zip(figure.frames[0].data, (0, 2, 3, 5, 6, 8), strict=True):
-    figure.data[wanted].y = trace.y
-for note, wanted in zip(
-    figure.layout.annotations, figure.frames[0].layout.annotations, strict=True
-):
-    note.text = wanted.text
+
+figure.frames = [frame(count, *step) for count, step in zip(counts, steps, strict=True)]
+at_once = {"mode": "immediate", "frame": {"duration": 0}}
 slider = {
     "currentvalue": {"prefix": "wrong rows of 200: "},
     "pad": {"t": 30},
     "steps": [
-        {
-            "label": str(c),
-            "method": "animate",
-            "args": [[str(c)], {"mode": "immediate", "frame": {"duration": 0}}],
-        }
-        for c in counts
+        {"label": each.name, "method": "animate", "args": [[each.name], at_once]}
+        for each in figure.frames
     ],
 }
 figure.update_yaxes(range=[-1.6, 4])
-figure.update_layout(
-    sliders=[slider], height=440, margin={"l": 30, "r": 10, "t": 60, "b": 20},
-    paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font_color="#7a8794",
-)  # fmt: skip
+figure.update_layout(sliders=[slider], height=440)
 figure.show()
 
 # %%

@@ -95,14 +95,13 @@ figure.update_xaxes(range=[-1.6, 1.6], title="place", row=1, col=1)
 figure.update_yaxes(range=[0, 105], title="steepness", row=1, col=1)
 figure.update_yaxes(range=[-0.2, 0.8], row=1, col=2)
 figure.update_layout(
-    height=460, margin={"l": 50, "r": 10, "t": 50, "b": 20}, font_color="#7a8794",
-    paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+    height=480,
     updatemenus=[{
-        "type": "buttons", "x": 0, "y": -0.2, "bgcolor": "#ffffff", "font": {"color": "#243b53"},
+        "type": "buttons", "x": 0.08, "y": -0.25, "bgcolor": "#ffffff",
         "buttons": [{"label": "▶ play", "method": "animate", "args": [None, play]}],
     }],
     sliders=[{
-        "x": 0.15, "len": 0.85, "currentvalue": {"prefix": "nodes: "},
+        "x": 0.15, "len": 0.85, "pad": {"t": 50}, "currentvalue": {"prefix": "nodes: "},
         "steps": [
             {"label": f.name, "method": "animate", "args": [[f.name], at_once]}
             for f in figure.frames
