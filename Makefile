@@ -57,7 +57,7 @@ docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not chan
 	@echo "The site: out/docs/index.html"
 
 test-docs: docs  ## the site in a real browser: links, phone and desktop, search, light and dark
-	$(BIN)/python -m pytest -n 2 -m site tests/test_site.py
+	$(BIN)/python -m pytest -n 2 -m site tests/test_site.py tests/test_docs_code.py
 
 test-core: $(VENV)/.developer  ## the core's tests alone: under a minute
 	$(BIN)/python -m pytest -n 2 tests/core

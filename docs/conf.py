@@ -109,6 +109,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 5,
     "thumbnail_size": (420, 300),
     "show_memory": False,
+    "write_computation_times": False,  # that page would load scripts from other hosts
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_signature": False,

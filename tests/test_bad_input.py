@@ -14,7 +14,9 @@ from sklearn.exceptions import NotFittedError
 import robustscn
 from robustscn.weighting import NAMED
 
-ALL = sorted(set(robustscn.__all__) - {"RobustRegressor"})  # it is made of others: test_anyone.py
+ALL = sorted(
+    set(robustscn.estimators.__all__) - {"RobustRegressor"}
+)  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 DRAWN = ["RVFLRegressor", "ImprovedRVFLRegressor", "PRNNRWRegressor"]
 

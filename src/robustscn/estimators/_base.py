@@ -34,6 +34,7 @@ from ..core.scale import distances
 from ..core.sketch import UNSAMPLED_ROWS, Sketch, sketch_of
 from ..core.weighting import GemanMcClure, at_most_one
 from ._parameters import check_parameters
+from ._shown import ShownMixin
 from ._suspects import suspects
 from ._threads import ONE_BLAS_THREAD
 from ._watch import CallbackSupportMixin
@@ -96,7 +97,9 @@ class Validation:
         return float(xp.sqrt(xp.mean(error * error)))
 
 
-class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class NetworkRegressor(
+    ShownMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+):
     """Base of all estimators."""
 
     def predict(self, X: Any) -> Array:

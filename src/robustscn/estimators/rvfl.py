@@ -99,6 +99,9 @@ def _rmse(problem: Problem, residuals: Column) -> float:
 class RVFLRegressor(_RandomLayerRegressor):
     """Random vector functional-link network: random nodes, output weights by least squares.
 
+    *When to use it*: as the plain method that others are compared with, or where a fit must take
+    milliseconds. The scope has to suit the data; nothing here finds it.
+
     Parameters
     ----------
     n_nodes : int, default=100
@@ -130,6 +133,24 @@ class RVFLRegressor(_RandomLayerRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    SCNRegressor : Nodes join only if the error is sure to fall.
+    ImprovedRVFLRegressor : The same with rows weighted by the density of their residuals.
+
+    Notes
+    -----
+    One least squares problem, equation (5) of the RSC-KDE paper without its inequality: O(n L^2)
+    for n rows and L nodes.
+
+    References
+    ----------
+    Y.-H. Pao, Y. Takefuji, "Functional-link net computing: theory, system architecture, and
+    functionalities", Computer 25 (1992).
+
+    B. Igelnik, Y.-H. Pao, "Stochastic choice of basis functions in adaptive function
+    approximation and the functional-link net", IEEE Transactions on Neural Networks 6 (1995).
 
     Examples
     --------
@@ -310,6 +331,9 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
     One random hidden layer; output weights by weighted least squares and row weights by the
     kernel density of the residuals are renewed in turn.
 
+    *When to use it*: for comparison, or where a scope that suits the data is known and a robust
+    fit must be fast.
+
     Parameters
     ----------
     n_nodes : int, default=100
@@ -360,6 +384,16 @@ class ImprovedRVFLRegressor(_ReweightedLayerRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    RSCKDERegressor : The same weights around a network that grows.
+    PRNNRWRegressor : The same layer, with weights of Laplace noise.
+
+    Notes
+    -----
+    Row weights as in equation (11) of the RSC-KDE paper. Each round is one weighted least squares
+    problem and one density: O(n L^2) for n rows and L nodes.
 
     References
     ----------
@@ -439,6 +473,9 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
     One random hidden layer; Laplace noise on the targets and a Gaussian prior on the output
     weights, fitted by expectation maximisation: weights 1 / |e| and a ridge, in turn.
 
+    *When to use it*: for comparison, or where noise has heavy tails but few rows are plainly
+    wrong: weights of 1 / |e| never lose a far row altogether.
+
     Parameters
     ----------
     n_nodes : int, default=100
@@ -493,6 +530,15 @@ class PRNNRWRegressor(_ReweightedLayerRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    ImprovedRVFLRegressor : The same layer, with weights by the density of residuals.
+    RSCKDERegressor : A network that grows, with those.
+
+    Notes
+    -----
+    Each round is one ridge regression with row weights: O(n L^2) for n rows and L nodes.
 
     References
     ----------

@@ -138,6 +138,9 @@ class SCNRegressor(StreamMixin, NetworkRegressor):
     supervisory inequality that guarantees the error to fall; of the admissible candidates
     the one with the largest guaranteed fall is taken.
 
+    *When to use it*: the targets can be trusted and the relation is smooth; or as the network that
+    a method of your own is built around. Where targets may be wrong, `RobustSCNRegressor`.
+
     Parameters
     ----------
     max_nodes : int, default=100
@@ -203,10 +206,20 @@ class SCNRegressor(StreamMixin, NetworkRegressor):
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
 
+    See Also
+    --------
+    RSCKDERegressor : The same in rounds, rows weighted by the density of their residuals.
+    RobustSCNRegressor : Several of them that judge rows which they have not seen.
+    RVFLRegressor : All nodes drawn at once, none refused.
+
     Notes
     -----
     As published, the output has no constant term: centre targets that lie far from zero, or use
     `RobustSCNRegressor`, which does.
+
+    The inequality is equation (4) of the RSC-KDE paper, the score (8) with all weights one, and
+    the output weights of SC-III (5). With n rows, d inputs, L nodes and C candidates for each, a
+    fit costs O(n L (C d + L)) and O(n L) memory.
 
     References
     ----------
@@ -370,6 +383,9 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     row's weight as the kernel density of the residuals at its residual: rows whose error is
     unlike the others' count less in the next round.
 
+    *When to use it*: there are clean validation rows to say when to stop, or the published method
+    itself is wanted. Without clean rows `RobustSCNRegressor` needs no choice of `max_nodes`.
+
     Parameters
     ----------
     max_nodes : int, default=100
@@ -459,10 +475,25 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
 
+    See Also
+    --------
+    RobustSCNRegressor : Rows judged by networks that have not seen them; no clean rows needed.
+    SCNRegressor : One round, every row believed.
+    ImprovedRVFLRegressor : The same weights around one random layer.
+
+    Notes
+    -----
+    Candidates are scored by the paper's equation (8), row weights are its (11) and (13), output
+    weights (12) and (14). `weighting="kde-textbook"` is that density; `"kde"` takes a robust scale
+    for the bandwidth and leaves a row out of its own density.
+
+    Each of the `n_rounds` costs what a fit of `SCNRegressor` costs and one density of the
+    residuals, which is linear in the number of rows where these are many.
+
     References
     ----------
-    D. Wang, M. Li, "Robust stochastic configuration networks with kernel density
-    estimation", Information Sciences 412-413 (2017).
+    D. Wang, M. Li, "Robust stochastic configuration networks with kernel density estimation for
+    uncertain data regression", Information Sciences 412-413 (2017).
 
     Examples
     --------
