@@ -40,7 +40,8 @@ def test_the_reference_has_every_public_module():
 def linked_from(page):
     text = page.read_text()
     blocks = re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.S)
-    entries = [line for block in blocks for line in block.split() if not line.startswith(":")]
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    entries = [re.sub(r".*<(.*)>", r"\1", line) for line in lines if line and line[0] != ":"]
     return {(page.parent / f"{entry}.md").resolve() for entry in entries}
 
 

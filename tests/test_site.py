@@ -139,6 +139,16 @@ def browser(tmp_path_factory):
     opened.driver.quit()
 
 
+CUT_OFF = """
+const scrolls = e => e && e !== document.body &&
+  (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+return [...document.querySelectorAll("article p, article dd, article li, article img")]
+  .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 2)
+  .filter(e => !scrolls(e)).map(e => e.textContent.slice(0, 60));
+"""
+"""Text that reaches beyond the screen, and that no reader can scroll to."""
+
+
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
 def test_every_page_opens_without_errors_or_requests_and_fits(browser, width):
     faults = []
@@ -149,6 +159,7 @@ def test_every_page_opens_without_errors_or_requests_and_fits(browser, width):
         faults += [f"{page}: {error}" for error in browser.errors()]
         faults += [f"{page} asks {url}" for url in browser.elsewhere()]
         faults += [f"{page} is {over} pixels too wide"] if over > 2 else []
+        faults += [f"{page} cuts off {text!r}" for text in browser.ask(CUT_OFF)]
     assert not faults
 
 
