@@ -134,6 +134,8 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        pytest.skip("needs chromium and chromedriver")
     opened = Browser(tmp_path_factory.mktemp("profile"))
     yield opened
     opened.driver.quit()
