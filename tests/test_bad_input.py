@@ -15,7 +15,9 @@ import robustscn
 from quick import quick as small
 from robustscn.weighting import NAMED
 
-ALL = sorted(set(robustscn.__all__) - {"RobustRegressor"})  # it is made of others: test_anyone.py
+ALL = sorted(
+    set(robustscn.estimators.__all__) - {"RobustRegressor"}
+)  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 DRAWN = ["RVFLRegressor", "ImprovedRVFLRegressor", "PRNNRWRegressor"]
 

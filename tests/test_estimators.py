@@ -27,7 +27,9 @@ from robustscn.core.growth import Stop
 from robustscn.core.weighting import NAMED, Curve
 from robustscn.datasets import make_function
 
-ALL = sorted(set(robustscn.__all__) - {"RobustRegressor"})  # it is made of others: test_anyone.py
+ALL = sorted(
+    set(robustscn.estimators.__all__) - {"RobustRegressor"}
+)  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 GROWING = ["SCNRegressor", "RSCKDERegressor"]
 DRAWN = ["RVFLRegressor", "ImprovedRVFLRegressor", "PRNNRWRegressor"]

@@ -27,7 +27,8 @@ from robustscn.paper.published import table_5, tables
 assert tables() and table_5()
 X = np.linspace(0, 1, 80)[:, None]
 y = np.sin(6 * X[:, 0])
-for name in robustscn.__all__:
+robustscn.show_versions()
+for name in robustscn.estimators.__all__:
     kind = getattr(robustscn, name)
     size = {"n_networks": 2, "max_nodes": 8} if name == "RobustSCNRegressor" else {}
     assert kind(random_state=0, **size).fit(X, y).score(X, y) > 0.5, name

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         RVFLRegressor,
         SCNRegressor,
     )
+    from .versions import show_versions
 
 __version__ = "0.1.0.dev0"
 
@@ -24,6 +25,7 @@ __all__ = [
     "RobustRegressor",
     "RobustSCNRegressor",
     "SCNRegressor",
+    "show_versions",
 ]
 
 
@@ -33,7 +35,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(import_module(f"{__name__}.estimators"), name)
+    home = "versions" if name == "show_versions" else "estimators"
+    globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
     return globals()[name]
 
 

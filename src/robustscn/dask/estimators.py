@@ -84,11 +84,12 @@ def on_a_cluster(
 def _description(summary: str, described: str, cls: type) -> str:
     """Return the description of the estimator in memory, with what is different on a cluster."""
     parameters, rest = described.split("Parameters\n----------\n", 1)[1].split("\n\n", 1)
-    attributes = rest.split("\n\nExamples\n", 1)[0]
+    attributes, *others = rest.split("\n\nExamples\n", 1)[0].split("\n\n")
     sections = [
         summary,
         f"Parameters\n----------\n{parameters}\n{CLIENT.rstrip()}",
         f"{attributes}\n{PASSES.rstrip()}",
+        *others,
         EXAMPLE.format(name=cls.__name__).rstrip(),
     ]
     return indent("\n\n".join(sections), "    ").lstrip() + "\n    "

@@ -36,6 +36,7 @@ from ..core.statistics import larger, quantile
 from ..core.verdict import Verdict, verdict
 from ..core.weighting import GemanMcClure, at_most_one
 from ._parameters import check_parameters
+from ._shown import ShownMixin
 from ._suspects import suspects
 from ._threads import ONE_BLAS_THREAD
 from ._watch import CallbackSupportMixin
@@ -98,7 +99,9 @@ class Validation:
         return float(xp.sqrt(xp.mean(error * error)))
 
 
-class NetworkRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class NetworkRegressor(
+    ShownMixin, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+):
     """Base of all estimators."""
 
     def predict(self, X: Any) -> Array:

@@ -59,6 +59,10 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
     what networks predict for it that have not seen its target; the same left-out residuals
     choose the ridge of each network and the round that is kept.
 
+    *When to use it*: numbers in, numbers out, some targets wrong, and nobody knows which. Not for
+    wrong inputs, nor where wrong rows agree with each other and are the majority somewhere. Steps
+    and many categories are met better by `RobustRegressor` around trees.
+
     Parameters
     ----------
     n_networks : int, default=12
@@ -133,6 +137,33 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    RobustRegressor : The same judging around any regressor.
+    RSCKDERegressor : The published method, which needs clean rows to know when to stop.
+
+    Notes
+    -----
+    Candidates are admitted by the supervisory inequality of RSC-KDE, its equations (4) and (8),
+    and output weights solve its weighted least squares (12), with a ridge. What differs is how
+    rows are judged: by left-out residuals instead of those that the network was fitted to, with
+    Geman and McClure's weights and then those of a mixture instead of a density.
+
+    With n rows, d inputs, L nodes and C candidates for each, a network costs
+    O(min(n, 4096) L (C d + L)) and all of them a few readings of all rows at the end; memory is
+    O(n) for each network.
+
+    References
+    ----------
+    D. Wang, M. Li, "Robust stochastic configuration networks with kernel density estimation for
+    uncertain data regression", Information Sciences 412-413 (2017).
+
+    S. Geman, D. E. McClure, "Statistical methods for tomographic image reconstruction", Bulletin
+    of the International Statistical Institute 52 (1987).
+
+    B. Efron, "Microarrays, empirical Bayes and the two-groups model", Statistical Science 23
+    (2008).
 
     Examples
     --------

@@ -113,6 +113,9 @@ class ImprovedRVFLRegressor(ReweightedLayerRegressor):
     One random hidden layer; output weights by weighted least squares and row weights by the
     kernel density of the residuals are renewed in turn.
 
+    *When to use it*: for comparison, or where a scope that suits the data is known and a robust
+    fit must be fast.
+
     Parameters
     ----------
     n_nodes : int, default=100
@@ -163,6 +166,16 @@ class ImprovedRVFLRegressor(ReweightedLayerRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    RSCKDERegressor : The same weights around a network that grows.
+    PRNNRWRegressor : The same layer, with weights of Laplace noise.
+
+    Notes
+    -----
+    Row weights as in equation (11) of the RSC-KDE paper. Each round is one weighted least squares
+    problem and one density: O(n L^2) for n rows and L nodes.
 
     References
     ----------
@@ -242,6 +255,9 @@ class PRNNRWRegressor(ReweightedLayerRegressor):
     One random hidden layer; Laplace noise on the targets and a Gaussian prior on the output
     weights, fitted by expectation maximisation: weights 1 / |e| and a ridge, in turn.
 
+    *When to use it*: for comparison, or where noise has heavy tails but few rows are plainly
+    wrong: weights of 1 / |e| never lose a far row altogether.
+
     Parameters
     ----------
     n_nodes : int, default=100
@@ -296,6 +312,15 @@ class PRNNRWRegressor(ReweightedLayerRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    ImprovedRVFLRegressor : The same layer, with weights by the density of residuals.
+    RSCKDERegressor : A network that grows, with those.
+
+    Notes
+    -----
+    Each round is one ridge regression with row weights: O(n L^2) for n rows and L nodes.
 
     References
     ----------

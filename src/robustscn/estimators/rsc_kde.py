@@ -33,6 +33,9 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     row's weight as the kernel density of the residuals at its residual: rows whose error is
     unlike the others' count less in the next round.
 
+    *When to use it*: there are clean validation rows to say when to stop, or the published method
+    itself is wanted. Without clean rows `RobustSCNRegressor` needs no choice of `max_nodes`.
+
     Parameters
     ----------
     max_nodes : int, default=100
@@ -122,10 +125,25 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
 
+    See Also
+    --------
+    RobustSCNRegressor : Rows judged by networks that have not seen them; no clean rows needed.
+    SCNRegressor : One round, every row believed.
+    ImprovedRVFLRegressor : The same weights around one random layer.
+
+    Notes
+    -----
+    Candidates are scored by the paper's equation (8), row weights are its (11) and (13), output
+    weights (12) and (14). `weighting="kde-textbook"` is that density; `"kde"` takes a robust scale
+    for the bandwidth and leaves a row out of its own density.
+
+    Each of the `n_rounds` costs what a fit of `SCNRegressor` costs and one density of the
+    residuals, which is linear in the number of rows where these are many.
+
     References
     ----------
-    D. Wang, M. Li, "Robust stochastic configuration networks with kernel density
-    estimation", Information Sciences 412-413 (2017).
+    D. Wang, M. Li, "Robust stochastic configuration networks with kernel density estimation for
+    uncertain data regression", Information Sciences 412-413 (2017).
 
     Examples
     --------

@@ -19,6 +19,9 @@ from ._watch import Watch, with_callbacks
 class RVFLRegressor(RandomLayerRegressor):
     """Random vector functional-link network: random nodes, output weights by least squares.
 
+    *When to use it*: as the plain method that others are compared with, or where a fit must take
+    milliseconds. The scope has to suit the data; nothing here finds it.
+
     Parameters
     ----------
     n_nodes : int, default=100
@@ -50,6 +53,24 @@ class RVFLRegressor(RandomLayerRegressor):
         Number of inputs.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
+
+    See Also
+    --------
+    SCNRegressor : Nodes join only if the error is sure to fall.
+    ImprovedRVFLRegressor : The same with rows weighted by the density of their residuals.
+
+    Notes
+    -----
+    One least squares problem, equation (5) of the RSC-KDE paper without its inequality: O(n L^2)
+    for n rows and L nodes.
+
+    References
+    ----------
+    Y.-H. Pao, Y. Takefuji, "Functional-link net computing: theory, system architecture, and
+    functionalities", Computer 25 (1992).
+
+    B. Igelnik, Y.-H. Pao, "Stochastic choice of basis functions in adaptive function
+    approximation and the functional-link net", IEEE Transactions on Neural Networks 6 (1995).
 
     Examples
     --------

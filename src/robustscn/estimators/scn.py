@@ -26,6 +26,9 @@ class SCNRegressor(StreamMixin, NetworkRegressor):
     supervisory inequality that guarantees the error to fall; of the admissible candidates
     the one with the largest guaranteed fall is taken.
 
+    *When to use it*: the targets can be trusted and the relation is smooth; or as the network that
+    a method of your own is built around. Where targets may be wrong, `RobustSCNRegressor`.
+
     Parameters
     ----------
     max_nodes : int, default=100
@@ -91,10 +94,20 @@ class SCNRegressor(StreamMixin, NetworkRegressor):
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the inputs, if the training data had names.
 
+    See Also
+    --------
+    RSCKDERegressor : The same in rounds, rows weighted by the density of their residuals.
+    RobustSCNRegressor : Several of them that judge rows which they have not seen.
+    RVFLRegressor : All nodes drawn at once, none refused.
+
     Notes
     -----
     As published, the output has no constant term: centre targets that lie far from zero, or use
     `RobustSCNRegressor`, which does.
+
+    The inequality is equation (4) of the RSC-KDE paper, the score (8) with all weights one, and
+    the output weights of SC-III (5). With n rows, d inputs, L nodes and C candidates for each, a
+    fit costs O(n L (C d + L)) and O(n L) memory.
 
     References
     ----------
