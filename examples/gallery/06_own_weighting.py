@@ -40,7 +40,9 @@ plt.show()
 
 # %%
 # At work on a function with a quarter of the targets wrong. The same draws and rows for all; only
-# the weighting differs. Two draws are no benchmark, but they show how to make one.
+# the weighting differs. Two draws are no benchmark, but they show how to make one. Around
+# `RSCKDERegressor`, which has no annealed scale, the same ramp came out worst of all (0.070 where
+# the textbook's density has 0.023): a weight of zero is for good there.
 
 grid, truth = make_function(400, grid=True)
 for weighting in ("auto", "huber", "geman-mcclure", Ramp()):
