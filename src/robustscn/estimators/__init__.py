@@ -1,4 +1,4 @@
-"""The scikit-learn face: validate, call the core, unpack. `robustscn.__all__` has the names."""
+"""The scikit-learn face: validate, call the core, unpack."""
 
 from .anyone import RobustRegressor as RobustRegressor
 from .flagship import RobustSCNRegressor as RobustSCNRegressor
@@ -7,3 +7,5 @@ from .robust_rvfl import PRNNRWRegressor as PRNNRWRegressor
 from .rsc_kde import RSCKDERegressor as RSCKDERegressor
 from .rvfl import RVFLRegressor as RVFLRegressor
 from .scn import SCNRegressor as SCNRegressor
+
+__all__ = sorted(name for name in dir() if name.endswith("Regressor"))  # noqa: PLE0605

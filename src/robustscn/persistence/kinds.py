@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import __all__ as models
 from .. import estimators, weighting
 from ..core.channel import Channel
 from ..core.information import Information
@@ -24,7 +23,9 @@ def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-MODELS = frozenset(_name(getattr(estimators, name)) for name in models if name != "RobustRegressor")
+MODELS = frozenset(
+    _name(getattr(estimators, name)) for name in estimators.__all__ if name != "RobustRegressor"
+)
 """What a file may predict with. Not what is made of other people's regressors: those are theirs
 to vouch for."""
 
