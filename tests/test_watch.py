@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robustscn import RobustSCNRegressor
 from robustscn.cli import main
 from robustscn.persistence import load
 
@@ -103,6 +104,30 @@ def test_it_goes_on_after_a_kill_with_nothing_lost_or_learned_twice(model, tmp_p
     one, other = (load(path).model.named_steps["model"] for path in (kept, state))
     probe = np.random.default_rng(0).uniform(size=(50, one.n_features_in_))
     np.testing.assert_array_equal(one.predict(probe), other.predict(probe))
+
+
+def test_an_interrupt_waits_until_a_run_of_rows_is_told_and_learned(
+    model, tmp_path, monkeypatch
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    for folder in (whole, cut):
+        folder.mkdir()
+        (folder / "stream.csv").write_text(HEADER + "".join(_rows(150, 2)))
+    expected, _ = _watched(model, whole / "stream.csv", whole)
+    learn, runs = RobustSCNRegressor.partial_fit, []
+
+    def interrupted(self, X, y):
+        runs.append(len(X))
+        if len(runs) == 3:
+            signal.raise_signal(signal.SIGINT)  # told, and not learned yet
+        return learn(self, X, y)
+
+    monkeypatch.setattr(RobustSCNRegressor, "partial_fit", interrupted)
+    out, _ = _watched(model, cut / "stream.csv", cut)
+    assert [each["row"] for each in _told(out) if "event" not in each] == list(range(1, 61))
+    monkeypatch.undo()
+    _watched(model, cut / "stream.csv", cut)
+    assert out.read_bytes() == expected.read_bytes()
 
 
 def _wait_for(what, running: subprocess.Popen) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C while libraries are imported, which takes a second: one line, and the end."""
+"""Ctrl-C at once while libraries are imported, and not in the middle of what must be whole."""
 
 from __future__ import annotations
 
@@ -38,3 +38,26 @@ def quitting_at_once() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Let Ctrl-C wait until what is within is complete, and then be what it was.
+
+    Yields
+    ------
+    None
+        While it waits.
+    """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if noted:
+        raise KeyboardInterrupt

@@ -31,6 +31,7 @@ from ..tables import (
 )
 from ..tables.dialect import dialect_of
 from . import options
+from .interrupts import interrupts_wait
 from .messages import UnusableError, notes, plain_errors, say
 from .use import loaded
 from .writing import check_outputs
@@ -260,13 +261,16 @@ class _Watching:
             if line is not None:
                 run.append(line)
             if len(run) == RUN or (line is None and run):
-                self._take(header, run)
+                # Told, learned and counted together: what is saved after an interrupt is no half.
+                with interrupts_wait():
+                    self._take(header, run)
                 unsaved, run = unsaved + len(run), []
             if unsaved >= self.every:
                 self._save()
                 unsaved = 0
         if run:
-            self._take(header, run)
+            with interrupts_wait():
+                self._take(header, run)
 
     def _take(self, header: bytes, run: list[bytes]) -> None:
         """Predict the rows of some lines, and learn them."""
