@@ -31,4 +31,4 @@ def test_the_page_shows_the_counts_of_the_committed_soak():
     result = json.loads((root / "benchmarks" / "results" / "soak.json").read_text())
     page = (root / "docs" / "testing.md").read_text(encoding="utf-8")
     assert soak["page_of"](page, result) == page
-    assert {"models", "tables", "kills", "streams"} <= result.keys()
+    assert {"models", "tables", "kills", "watches", "pipes"} <= result.keys()
