@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -240,3 +241,13 @@ def test_skips_fail_where_none_are_wanted(tmp_path):
         assert re.search(f"(FAILED|ERROR) test_{name}.py", refused.stdout), refused.stdout
     assert refused.stdout.count("ROBUSTSCN_NO_SKIPS is set") >= len(bodies)
     assert "1 xfailed" in refused.stdout
+
+
+def test_the_files_that_are_tested_elsewhere_are_there(monkeypatch):
+    tools = Path(__file__).parent.parent / "tools"
+    monkeypatch.syspath_prepend(str(tools))
+    suite, versions = import_module("suite"), import_module("versions")
+    kernels = import_module("kernels")
+    core = [f"tests/core/test_{name}.py" for name in kernels.CORE]
+    chosen = [*suite.numerical(), *versions.COMMANDS, *core]
+    assert all((tools.parent / each).exists() for each in chosen if each.startswith("tests/"))

@@ -27,7 +27,7 @@ hand over; the rest ask the same of every machine."""
 
 LONG = ("estimators", "bad_input")
 
-NUMBERS = ("properties", "rvfl", "second_look", "suspects", "warm_start")
+NUMBERS = ("properties", "rvfl", "missed_peaks", "suspects", "warm_start")
 """Files beside the core's that are about numbers, not about words, pages or clusters."""
 
 
