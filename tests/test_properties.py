@@ -297,8 +297,14 @@ def test_growth_continued_is_growth_at_once(regression, options, first):
     *_, at_once = grow(rows, how)
     *_, shorter = grow(rows, replace(how, max_nodes=first))
     *_, longer = grow(rows, how, shorter)
-    np.testing.assert_array_equal(longer.fit.output_weights, at_once.fit.output_weights)
-    np.testing.assert_array_equal(longer.fit.residuals, at_once.fit.residuals)
+    np.testing.assert_array_equal(longer.nodes.weights, at_once.nodes.weights)
+    # Columns that lie elsewhere in memory may be added up by another kernel.
+    within = 1e-10 * max(1.0, np.max(np.abs(at_once.fit.output_weights)))
+    for got, wanted in (
+        (longer.fit.output_weights, at_once.fit.output_weights),
+        (longer.fit.residuals, at_once.fit.residuals),
+    ):
+        np.testing.assert_allclose(got, wanted, rtol=0.0, atol=within)
 
 
 @pytest.mark.parametrize("name", NAMED)
