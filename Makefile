@@ -60,7 +60,7 @@ test-docs: docs  ## the site in a real browser: links, phone and desktop, search
 	$(BIN)/python -m pytest -n 2 -m site tests/test_site.py tests/test_docs_code.py
 
 test-core: $(VENV)/.developer  ## the core's tests alone: under a minute
-	$(BIN)/python -m pytest -n 2 tests/core
+	$(BIN)/python -m pytest -n 2 -m "not slow" tests/core
 
 test-slow: $(VENV)/.developer  ## the claims that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
