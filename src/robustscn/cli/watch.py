@@ -261,17 +261,16 @@ class _Watching:
             if line is not None:
                 run.append(line)
             if len(run) == RUN or (line is None and run):
-                # Told, learned and counted together: what is saved after an interrupt is no half.
-                with interrupts_wait():
-                    self._take(header, run)
+                self._take(header, run)
                 unsaved, run = unsaved + len(run), []
             if unsaved >= self.every:
                 self._save()
                 unsaved = 0
         if run:
-            with interrupts_wait():
-                self._take(header, run)
+            self._take(header, run)
 
+    # Told, learned and counted together: what is saved after an interrupt is no half.
+    @interrupts_wait()
     def _take(self, header: bytes, run: list[bytes]) -> None:
         """Predict the rows of some lines, and learn them."""
         rows = b"".join(run)

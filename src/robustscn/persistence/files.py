@@ -304,11 +304,14 @@ def _callbacks_aside(model: Any) -> Iterator[None]:
 
 @contextmanager
 def _array_libraries_unseen() -> Iterator[None]:
-    """Hide scikit-learn's doors to other array libraries while skops counts what it has.
+    """Hide scikit-learn's doors to other array libraries while skops is imported.
 
     On its way through every module of scikit-learn it would import all of torch or Dask where
     they are installed: seconds in each command. What has been imported before stays.
     """
+    if "skops.io" in sys.modules:
+        yield
+        return
     doors = [f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "cupy", "dask")]
     hidden = [door for door in doors if door not in sys.modules]
     modules = cast(dict[str, ModuleType | None], sys.modules)
