@@ -1,7 +1,7 @@
 """Robust stochastic configuration networks on rows that do not fit one machine.
 
-The algorithm is the one for arrays in memory, word for word, and so is its answer; only where
-rows live differs.
+The algorithm is the one for arrays in memory, word for word, and its answer is the same but for
+the order in which sums are added; only where rows live differs.
 """
 
 from importlib.util import find_spec

@@ -17,7 +17,6 @@ import difflib
 import hashlib
 import http.client
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
+
+from ..atomic import write_together
 
 Array = NDArray[np.float64]
 
@@ -170,12 +171,13 @@ def _store(values: Array, source: _Source, path: Path) -> None:
     """Write whole or not at all: another process may be reading, or writing, too."""
     path.parent.mkdir(parents=True, exist_ok=True)
     header = ",".join((*source.feature_names, source.target_name))
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        draft = Path(folder) / path.name
+
+    def write(draft: Path) -> None:
         np.savetxt(
             draft, values, fmt="%s", delimiter=",", header=header, comments="", encoding="utf-8"
         )
-        os.replace(draft, path)
+
+    write_together({path: write})
 
 
 def _cache_folder() -> Path:
