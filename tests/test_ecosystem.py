@@ -183,7 +183,7 @@ def test_permutation_importance_finds_the_input_that_matters(made):
 
 def test_partial_dependence_is_the_mean_prediction():
     X, y, _, _ = rows()
-    model = flagship().fit(X, y)
+    model = flagship(max_nodes=20).fit(X, y)
     found = partial_dependence(model, X, [0], grid_resolution=7)
     grid = found["grid_values"][0]
     means = [model.predict(np.column_stack([np.full(len(X), v), X[:, 1]])).mean() for v in grid]

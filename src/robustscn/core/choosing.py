@@ -196,11 +196,11 @@ def _screened(
         # Several times as many as wanted: rounding may have misplaced the first, and near
         # copies of a chosen node drop out of a block.
         return pool.take(_best_bounds(problem, recipe, state, coarse, pool, 4 * size))
-    if recipe.shortlist is not None and recipe.shortlist < len(pool):
+    if recipe.shortlist is not None and recipe.shortlist * size < len(pool):
         # Bounds may all be too small where the exact decrease is not.
         gain = _coarse_gains(coarse, pool).sum(axis=0)
         # In the pool's order, in which nodes of several units are neighbours.
-        return pool.take(np.sort(np.argsort(-gain, kind="stable")[: recipe.shortlist]))
+        return pool.take(np.sort(np.argsort(-gain, kind="stable")[: recipe.shortlist * size]))
     if size > 1 and len(pool) > 8 * size:
         # Inner products between all candidates would take most of the time.
         sums, _ = pool_sums_exact(

@@ -71,13 +71,13 @@ def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
 
 def step(problem: Problem, recipe: Recipe, state: State) -> State:
     """Return the network with the best admissible nodes added, or the reason why it has none."""
-    room = recipe.max_nodes - len(state.nodes)
-    if room <= 0:
+    wanted = recipe.wanted(len(state.nodes))
+    if wanted <= 0:
         return replace(state, stop=Stop.MAX_NODES)
     choose = chosen if state.track is None else raced
     coarse = ranked_by(problem, state)
     for pool in pools(problem, recipe, state):
-        choice = choose(problem, recipe, state, coarse, pool, min(room, recipe.block))
+        choice = choose(problem, recipe, state, coarse, pool, wanted)
         if choice is not None:
             break
     else:

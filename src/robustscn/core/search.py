@@ -304,29 +304,37 @@ def chosen_in_turn(
     tuple of int, float
         Numbers in the order taken, and r.
     """
-    dots, gram, energy = sums.dots.copy(), gram.copy(), energy.copy()
+    dots, squares, energy = sums.dots.copy(), sums.squares, energy.copy()
+    remainders = np.maximum(np.diagonal(gram), 1e-14 * squares)
+    # What the chosen ones take out of all candidates, one row each. The inner products that are
+    # left are gram - directions' directions; only the columns of those chosen are ever needed.
+    directions = np.zeros((min(size, len(squares)), len(squares)))
     taken: list[int] = []
     left, first, needed = list(rule.contractions), 0.0, rule.contractions[0]
-    while len(taken) < size:
-        remainders = np.maximum(np.diagonal(gram), 1e-14 * sums.squares)
-        gain = gains(PoolSums(dots, sums.squares, remainders if rule.exact else sums.squares))
+    while len(taken) < len(directions):
+        gain = gains(PoolSums(dots, squares, remainders if rule.exact else squares))
         gain[:, taken] = 0.0
-        allowed = admissible(gain, energy, left[0], n_nodes + len(taken))
-        allowed &= remainders > rule.least_remainder * sums.squares
-        if not allowed.any():
-            if len(left) == 1:
-                break
+        shares = error_shares(gain, energy)
+        shares[remainders <= rule.least_remainder * squares] = -1.0
+        best_share = shares.max()
+        while left and not _met(best_share, left[0], n_nodes + len(taken)):
             left.pop(0)
-            continue
-        best = int(np.argmax(np.where(allowed, np.sum(gain, axis=0), -np.inf)))
-        first = first or gain[:, best].sum()
-        if gain[:, best].sum() < rule.worth * first:
+        if not left:
             break
+        allowed = _met(shares, left[0], n_nodes + len(taken))
+        total = gain.sum(axis=0)
+        best = int(np.argmax(np.where(allowed, total, -np.inf)))
+        first = first or total[best]
+        if total[best] < rule.worth * first:
+            break
+        known = directions[: len(taken)]
+        length = np.sqrt(remainders[best])
+        direction = (gram[:, best] - known[:, best] @ known) / length
+        coefficient = dots[:, best] / length
+        directions[len(taken)] = direction
         taken.append(best)
         needed = left[0]
-        direction = gram[:, best] / np.sqrt(remainders[best])
-        coefficient = dots[:, best] / np.sqrt(remainders[best])
-        dots -= np.outer(coefficient, direction)
-        gram -= np.outer(direction, direction)
+        dots -= coefficient[:, None] * direction
+        remainders = np.maximum(remainders - direction * direction, 1e-14 * squares)
         energy = np.maximum(energy - coefficient**2, 0.0)
     return tuple(taken), needed
