@@ -618,3 +618,40 @@ def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
 def test_the_defaults_are_the_estimators_own():
     given = Settings().estimator().get_params()
     assert given | {"random_state": None} == RobustSCNRegressor().get_params()
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"), [("trees", "RobustRegressor"), ("both", "RobustBlendRegressor")]
+)
+def test_another_learner_finds_the_rows_and_everything_else_works(learner, kind, tmp_path, capsys):
+    frame, wrong = measurements()
+    data, model = tmp_path / "data.csv", tmp_path / "model.skops"
+    frame.to_csv(data, index=False)
+    places = (f"--model={model}", f"--outliers={tmp_path / 'o.csv'}", f"--report={tmp_path / 'r'}")
+    code, out, err = outcome(
+        capsys, "fit", data, "-t", "size", "--learner", learner, *SMALL, *places, "--json"
+    )
+    assert code == 0, err
+    facts = json.loads(out)
+    saved = load(model)
+    fitted = saved.model.named_steps["model"]
+    assert type(fitted).__name__ == kind
+    assert f"--learner {learner}" in saved.info["command"]
+    assert fitted.outliers_[wrong].mean() > 0.9
+    assert (
+        facts["distrusted_rows"] == fitted.outliers_.sum() == len(pd.read_csv(tmp_path / "o.csv"))
+    )
+    assert "models that had not seen it" in (tmp_path / "r").read_text(encoding="utf-8")
+    code, out, err = outcome(capsys, "predict", model, data, "--interval", "0.9")
+    assert code == 0, err
+    assert out.count("\n") == len(frame) + 1
+    assert outcome(capsys, "export", model, tmp_path / "model.onnx")[0] == 0
+    # What goes on learning is networks alone.
+    assert "does not go on learning" in refusal(capsys, "watch", model, data)
+
+
+def test_on_a_cluster_only_networks_learn(tmp_path, capsys):
+    line = refusal(
+        capsys, "fit", tmp_path / "x.parquet", "-t", "size", "--dask", "--learner", "both"
+    )
+    assert "only networks learn" in line

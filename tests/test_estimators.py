@@ -28,7 +28,7 @@ from robustscn.core.weighting import NAMED, Curve
 from robustscn.datasets import make_function
 
 ALL = sorted(
-    set(robustscn.estimators.__all__) - {"RobustRegressor"}
+    set(robustscn.estimators.__all__) - {"RobustBlendRegressor", "RobustRegressor"}
 )  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 GROWING = ["SCNRegressor", "RSCKDERegressor"]

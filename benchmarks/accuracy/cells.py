@@ -26,7 +26,7 @@ from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
 import robustscn
-from robustscn import RobustSCNRegressor
+from robustscn import RobustBlendRegressor, RobustSCNRegressor
 from robustscn.atomic import write_whole
 from robustscn.weighting import Weighting
 
@@ -42,7 +42,7 @@ from .sets import (
     Mask,
     spoiled,
 )
-from .summary import CLEANLAB, ORACLE, OURS, RANKING, UNWEIGHTED
+from .summary import BLEND, CLEANLAB, ORACLE, OURS, RANKING, UNWEIGHTED
 
 FIRST_SEED, TUNING_SEED = 3000, 1999
 """Draws of smaller numbers were looked at while the method was made."""
@@ -107,12 +107,14 @@ def conditions_of(method: str, set_name: str) -> tuple[Condition, ...]:
         return CONDITIONS + GROSS + (FUNCTION_ONLY if set_name == "function" else ())
     if method == ORACLE:
         return tuple(c for c in CONDITIONS if c.law == "add" and c.share > 0)
+    if method == BLEND:
+        return CONDITIONS[:3]
     if method == UNWEIGHTED:
         return CONDITIONS[:1]
     return CONDITIONS[1:] if method == RANKING else CONDITIONS
 
 
-METHODS = (*TUNED, OURS, ORACLE, UNWEIGHTED)
+METHODS = (*TUNED, OURS, BLEND, ORACLE, UNWEIGHTED)
 
 
 def cells_of(
@@ -156,12 +158,14 @@ def _model(method: str, settings: dict[str, Any], seed: int) -> Any:
     if method in TUNED:
         return TUNED[method].build(settings, seed)
     model = RobustSCNRegressor(random_state=seed, n_jobs=1)
+    if method == BLEND:
+        return RobustBlendRegressor(model, random_state=seed)
     return model.set_params(weighting=Even()) if method == UNWEIGHTED else model
 
 
 def _suspicion(method: str, model: Any, X: Any, y: Any) -> Any:
     """Return how wrong each training row looks, for the methods that say so."""
-    if method == OURS:
+    if method in (OURS, BLEND):
         return 1.0 - model.inlier_weight_
     if method == CLEANLAB:
         return 1.0 - model.get_label_issues()["label_quality"].to_numpy()

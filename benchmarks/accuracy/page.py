@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .summary import CLEANLAB, ORACLE, OURS, RANKING
+from .summary import BLEND, CLEANLAB, ORACLE, OURS, RANKING
 from .targets import targets
 
 LAWS = """`add` adds U[-0.5, 0.5] to a share of the training targets, which span about [0, 1];
@@ -70,16 +70,18 @@ def error_lines(summary: dict[str, Any]) -> list[str]:
     conditions = list(dict.fromkeys(c["condition"] for c in summary["contests"]))
     rivals = list(dict.fromkeys(d["peer"] for d in summary["duels"]))
     lines = ["## Error", "", "The best of each column is bold; the oracle, ours trained with the "
-             "wrong rows removed, does not compete.", ""]  # fmt: skip
+             "wrong rows removed, does not compete, nor do ours with trees beside the networks "
+             "(`RobustBlendRegressor`).", ""]  # fmt: skip
     for name, found in summary["rmse"].items():
         best = {c: min(found[c][m] for m in (OURS, *rivals)) for c in conditions}
         rows = []
         for m in (OURS, *rivals):
             shown = (best_in_bold([found[c][m]], best[c], 4)[0] for c in conditions)
             rows.append([m, *shown])
-        oracle = [f"{found[c][ORACLE]:.4f}" if ORACLE in found[c] else "" for c in conditions]
-        if any(oracle):
-            rows.append(["*oracle*", *oracle])
+        for method, label in ((BLEND, "*with trees*"), (ORACLE, "*oracle*")):
+            shown = [f"{found[c][method]:.4f}" if method in found[c] else "" for c in conditions]
+            if any(shown):
+                rows.append([label, *shown])
         lines += table([name, *conditions], rows)
     return lines
 

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.stats import t as student
 
 OURS, ORACLE, UNWEIGHTED = "RobustSCN", "RobustSCN oracle", "RobustSCN unweighted"
+BLEND = "RobustBlend"
 CLEANLAB, RANKING = "CleanLearning", "HuberRegressor, linear"
-NOT_RIVALS = (OURS, ORACLE, UNWEIGHTED, RANKING)
+NOT_RIVALS = (OURS, BLEND, ORACLE, UNWEIGHTED, RANKING)
 PUBLISHED_FUNCTION = {"10%": 0.0090, "15%": 0.0098, "20%": 0.0104, "25%": 0.0117, "30%": 0.0138}
 """Mean errors of the paper on the function, ``replace``, with clean validation rows."""
 KEEL_LIMITS = {

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .estimators import (
         ImprovedRVFLRegressor,
         PRNNRWRegressor,
+        RobustBlendRegressor,
         RobustRegressor,
         RobustSCNRegressor,
         RSCKDERegressor,
@@ -22,6 +23,7 @@ __all__ = [
     "PRNNRWRegressor",
     "RSCKDERegressor",
     "RVFLRegressor",
+    "RobustBlendRegressor",
     "RobustRegressor",
     "RobustSCNRegressor",
     "SCNRegressor",

@@ -117,6 +117,6 @@ def judgement_of(estimator: Any) -> Judgement:
         to_host64(model.expected_).reshape(residuals.shape),
         residuals,
         np.atleast_1d(to_host64(model.residual_scale_)),
-        hasattr(model, "growth_path_"),
+        hasattr(model, "outlier_probability_"),
         to_host64(model.outlier_probability_) if hasattr(model, "outlier_probability_") else None,
     )

@@ -18,7 +18,7 @@ from . import options
 from .check import findings_of, short_look
 from .cluster import fit_on_cluster, refuse_what_needs_memory
 from .episodes import episode_rows, fit_episodes
-from .learning import Learned, Settings, Task, learned, task_of
+from .learning import Learned, Learner, Settings, Task, learned, task_of
 from .messages import notes, print_json
 from .outside import seen_in
 from .summary import facts_of, print_summary
@@ -107,6 +107,8 @@ class Size:
         As `n_networks`, `max_nodes`, `n_rounds` of `RobustSCNRegressor`.
     seed : int
         Seed of all draws.
+    learner : Learner
+        What learns.
     """
 
     networks: Annotated[
@@ -119,10 +121,16 @@ class Size:
         int, typer.Option(min=1, metavar=N, help="Rounds of judging rows, before the second look.")
     ] = Settings.rounds
     seed: options.Seed = Settings.seed
+    learner: Annotated[
+        Learner,
+        typer.Option(
+            help="Networks; trees, good at steps and categories; or both, which takes longer."
+        ),
+    ] = Settings.learner
 
     def settings(self) -> Settings:
         """Return them as settings of the estimator."""
-        return Settings(self.networks, self.nodes, self.rounds, self.seed)
+        return Settings(self.networks, self.nodes, self.rounds, self.seed, self.learner)
 
 
 @options.command
@@ -174,6 +182,8 @@ def fit(
     asked = {"targets": target, "features": features, "drop": drop}
     if dask or scheduler is not None:
         reading.keywords()  # what is given must make sense, whether it is needed or not
+        if size.learner is not Learner.NETWORKS:
+            raise typer.BadParameter("on a cluster only networks learn: leave out --learner")
         refuse_what_needs_memory(data, group=roles.group, time=roles.time, check=check)
         check_outputs(places, [data])
         facts = fit_on_cluster(scheduler, data, asked, size.settings(), places, telling.silent)

@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
-from .. import RobustSCNRegressor
+from .. import RobustBlendRegressor, RobustRegressor, RobustSCNRegressor
 from ..looks import Order, order_of
 from ..tables import (
     Plan,
@@ -31,7 +32,15 @@ from .progress import FitProgress, ending_by_interrupt
 if TYPE_CHECKING:
     import pandas as pd
 
-LEFT_OUT = "each row predicted by networks that had not seen it"
+LEFT_OUT = "each row predicted by models that had not seen it"
+
+
+class Learner(StrEnum):
+    """What learns and judges."""
+
+    NETWORKS = "networks"
+    TREES = "trees"
+    BOTH = "both"
 
 
 @dataclass(frozen=True)
@@ -44,21 +53,36 @@ class Settings:
         As `n_networks`, `max_nodes`, `n_rounds` of `RobustSCNRegressor`.
     seed : int
         Seed of all draws.
+    learner : Learner
+        What learns.
     """
 
     networks: int = 12
     nodes: int = 200
     rounds: int = 10
     seed: int = 0
+    learner: Learner = Learner.NETWORKS
 
-    def estimator(self) -> RobustSCNRegressor:
-        """Return the estimator, not yet fitted."""
-        return RobustSCNRegressor(
+    def estimator(self, callback: Any = None) -> Any:
+        """Return the estimator, not yet fitted, that tells a callback how its fit goes on."""
+        told = () if callback is None else (callback,)
+        networks = RobustSCNRegressor(
             n_networks=self.networks,
             max_nodes=self.nodes,
             n_rounds=self.rounds,
             random_state=self.seed,
         )
+        if self.learner is Learner.TREES:
+            return _telling(RobustRegressor(random_state=self.seed), told)
+        networks = _telling(networks, told)
+        if self.learner is Learner.BOTH:
+            return RobustBlendRegressor(networks, random_state=self.seed)
+        return networks
+
+
+def _telling(estimator: Any, callbacks: Sequence[Any]) -> Any:
+    """Return an estimator with callbacks, where scikit-learn has them."""
+    return estimator.set_callbacks(*callbacks) if hasattr(estimator, "set_callbacks") else estimator
 
 
 @dataclass(frozen=True)
@@ -116,7 +140,7 @@ class Learned:
     seconds: float
 
     @property
-    def model(self) -> RobustSCNRegressor:
+    def model(self) -> Any:
         """The estimator at the end of the pipeline."""
         return self.pipeline.named_steps["model"]
 
@@ -254,10 +278,8 @@ def _fitted(
     task: Task, settings: Settings, rows: Any, quiet: bool, label: str = "fit"
 ) -> tuple[Any, bool]:
     """Return the pipeline fitted on these rows, and whether it was ended early."""
-    estimator = settings.estimator()
     progress = FitProgress(label, quiet)
-    if hasattr(estimator, "set_callbacks"):
-        estimator.set_callbacks(progress)
+    estimator = settings.estimator(progress)
     frame = task.frame[task.features]
     pipeline = table_pipeline(frame, task.features, estimator, plan=task.plan)
     everything = bool(rows.all())
@@ -266,8 +288,9 @@ def _fitted(
             frame if everything else frame[rows],
             task.targets.values if everything else task.targets.values[rows],
         )
-    if hasattr(estimator, "set_callbacks"):
-        estimator.set_callbacks()  # a bar is no part of the model
+    for name in ("networks", "networks_"):
+        _telling(getattr(estimator, name, None), ())
+    _telling(estimator, ())  # a bar is no part of the model
     return pipeline, progress.end
 
 

@@ -110,8 +110,8 @@ def learned_search(draw: Draw, max_nodes: int, *, ridge: float, round: int = 0) 
     which has learned, would do better. Later blocks are half as large as the network: what a pool
     can teach the next one is little by then, and a choice that is less greedy follows chance less.
     On 89 paired draws of seven tables the error was 2.6 % lower for it (between 1 and 4.5), in a
-    sixth less time. Candidates for the exact decrease, by their bounds, are eight for each node wanted.
-    learner.md has what the search as a whole is worth.
+    sixth less time. Candidates for the exact decrease, by their bounds, are eight for each node
+    wanted. learner.md has what the search as a whole is worth.
 
     Parameters
     ----------

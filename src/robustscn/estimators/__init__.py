@@ -1,6 +1,7 @@
 """The scikit-learn face: validate, call the core, unpack."""
 
 from .anyone import RobustRegressor as RobustRegressor
+from .blend import RobustBlendRegressor as RobustBlendRegressor
 from .flagship import RobustSCNRegressor as RobustSCNRegressor
 from .robust_rvfl import ImprovedRVFLRegressor as ImprovedRVFLRegressor
 from .robust_rvfl import PRNNRWRegressor as PRNNRWRegressor

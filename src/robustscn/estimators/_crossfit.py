@@ -24,6 +24,7 @@ from ..core.committee import disagreement
 from ..core.learner import Opinion, Task
 from ..core.rows import LocalRows
 from ..core.scale import centred
+from ._forest import forest_of
 
 KNOTS = 7
 """Values between which noise is taken to change evenly."""
@@ -49,6 +50,10 @@ class Fitted:
         """Return predictions of shape (n_rows, n_outputs)."""
         columns = [np.asarray(part.predict(X), dtype=np.float64) for part in self.parts]
         return np.column_stack([c[:, None] if c.ndim == 1 else c for c in columns])
+
+    def light(self) -> Fitted:
+        """Return the same with trees as plain arrays, where they can be: for files and ONNX."""
+        return Fitted(tuple(forest_of(part) or part for part in self.parts))
 
 
 @dataclass(frozen=True)
@@ -205,6 +210,10 @@ class CrossFitted:
         left_out = self.y - _of_own_fold(outputs, self.folds)
         doubt = disagreement(self.rows, list(outputs)) if self.doubted else None
         return Opinion(members, centred(self.rows, left_out, self.weight), doubt, members)
+
+    def on_all_rows(self, weight: HostArray) -> Fitted:
+        """Return the regressor fitted to the rows of all folds."""
+        return self.teacher.fitted(self.X, self.y, weight)
 
     def foreseen(self, target: HostArray, number: int) -> HostArray:  # noqa: ARG002
         """Return what clones say of another column for rows that they have not seen."""

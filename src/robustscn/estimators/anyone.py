@@ -6,37 +6,23 @@ one fold, take the place of the networks. Everything else is the same code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.utils import Tags, check_array, check_random_state, get_tags, indexable
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
-    _check_sample_weight,
-    _num_features,
-    _num_samples,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.arrays import Array
+from ..core.arrays import Array, HostArray
 from ..core.committee import disagreement_of
 from ..core.judging import HALVED, WIDEST, Plan, Start, judge
 from ..core.noise import relative_scale
-from ..core.problem import Problem
-from ..core.rows import LocalRows
+from ..core.recipe import Stop
 from ..core.scale import centred, mean_size
 from ..core.verdict import not_gross
 from ..core.weighting import Weighting, named
-from ._base import Training, check_weight_range
-from ._certainty import CertainMixin
-from ._crossfit import CrossFitted, Teacher, dealt_out, ready_for
-from ._parameters import check_parameters
-from ._shown import ShownMixin
+from ._around import MANY_ROWS, Around
+from ._crossfit import CrossFitted
+from ._watch import Watch, with_callbacks
 
 FINAL_ROUNDS = 2
 """Last rounds, in which rows are weighed by how probable it is that they are right."""
@@ -47,11 +33,8 @@ ROUNDS, FEW_ROUNDS = 6, 3
 LOCAL_ROUNDS = 3
 """Last rounds, in which the scale follows the noise."""
 
-MANY_ROWS = 20_000
-"""Rows from which on two folds do: a clone that has seen half of so many knows enough."""
 
-
-class RobustRegressor(CertainMixin, ShownMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class RobustRegressor(Around):
     """Any regressor, made robust against wrong targets, with no clean rows and no tuning.
 
     Rows are judged by clones of the regressor that have not seen them; wrong rows lose their
@@ -84,7 +67,8 @@ class RobustRegressor(CertainMixin, ShownMixin, RegressorMixin, MetaEstimatorMix
     ----------
     estimator_ : regressor
         Fitted to all rows, as far as they are believed; a list of these, one for each output,
-        where it knows only one.
+        where it knows only one. Of the default regressor the trees, as plain arrays that model
+        files and ONNX can carry.
     inlier_weight_ : array of shape (n_samples,)
         How far each row is believed, between 0 and 1.
     outliers_ : bool array of shape (n_samples,)
@@ -102,6 +86,10 @@ class RobustRegressor(CertainMixin, ShownMixin, RegressorMixin, MetaEstimatorMix
         One robust standard deviation of the residuals.
     error_path_ : array of shape (n_rounds,)
         Mean absolute left-out residual of all rows in each round.
+    n_rounds_ : int
+        Rounds that were run.
+    stop_reason_ : str
+        Why it was the last.
     n_features_in_ : int
         Number of inputs, where they can be counted.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -155,6 +143,7 @@ class RobustRegressor(CertainMixin, ShownMixin, RegressorMixin, MetaEstimatorMix
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from dirty rows.
 
@@ -174,23 +163,28 @@ class RobustRegressor(CertainMixin, ShownMixin, RegressorMixin, MetaEstimatorMix
         """
         training = self._training(X, y, sample_weight)
         problem = training.problem
-        X = ready_for(self._regressor(), problem.X)
         rows, weight = problem.rows, problem.weight
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        teacher = Teacher(self._regressor(), seed)
-        n_folds = self.n_folds or (5 if rows.n_rows < MANY_ROWS else 2)
-        folds = dealt_out(problem.X, weight, n_folds, seed)
-        learner = CrossFitted(teacher, X, problem.y, weight, folds, self._each())
+        learner = self._clones(problem, self._seed())
         start = Start(not_gross(rows, centred(rows, problem.y, weight), weight))
-        rounds = list(judge(rows, weight, learner, self._schedule(rows.n_rows), start))
-        last = rounds[-1]
-        self._fitted = teacher.fitted(X, problem.y, weight * last.inlier_weight)
-        parts = self._fitted.parts
-        self.estimator_ = parts[0] if len(parts) == 1 else list(parts)
+        plans = self._schedule(rows.n_rows)
+        watch, rounds = Watch(self, len(plans), X, y), []
+        judging = judge(rows, weight, learner, plans, start)
+        for _ in plans:
+            watch.begin_round()
+            last = next(judging)
+            rounds.append(last)
+            taught = weight * last.inlier_weight
+            if watch.end_round(partial(_predicting, learner, taught, training.flat)):
+                break
+        self._keep_clones(learner.on_all_rows(weight * last.inlier_weight), last.model)
         self.error_path_ = np.array([mean_size(rows, r.evidence, weight) for r in rounds])
         self._flat, self._scale = training.flat, training.scale
-        self._members = last.model
         self._keep_weights(training, last)
+        self.n_rounds_ = len(rounds)
+        self.stop_reason_ = f"all {len(plans)} rounds of judging were run"
+        if len(rounds) < len(plans):
+            self.stop_reason_ = f"round {len(rounds)} of {len(plans)}: {Stop.CALLER.value}"
+        watch.end()
         return self
 
     def predict(self, X: Any) -> Array:
@@ -236,55 +230,7 @@ class RobustRegressor(CertainMixin, ShownMixin, RegressorMixin, MetaEstimatorMix
         by_value, slope, centre = self._noise
         return found, doubt, relative_scale(by_value.forecast(found), slope, centre)
 
-    def _regressor(self) -> Any:
-        return HistGradientBoostingRegressor() if self.estimator is None else self.estimator
 
-    def _each(self) -> Callable[..., Iterable[Any]]:
-        if self.n_jobs in (None, 1):
-            return map
-
-        def each(function: Callable[..., Any], *several: Iterable[Any]) -> list[Any]:
-            calls = (delayed(function)(*args) for args in zip(*several, strict=True))
-            return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(calls))
-
-        return each
-
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        check_parameters(self)
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        X, y = indexable(X, y)
-        self._look_at(X, reset=True)
-        y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
-        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-            raise ValueError("all sample weights are zero: there is no row to learn from")
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        counted = weight[weight > 0]
-        check_weight_range(float(counted.min()), float(counted.max()))
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        if len(counted) < 2:
-            raise ValueError(f"rows are judged by others: n_samples={len(counted)} is too few")
-        problem = Problem(LocalRows(len(y)), X, targets, weight)
-        return Training(problem, 1.0, y.ndim == 1, y)
-
-    def _look_at(self, X: Any, *, reset: bool) -> None:
-        """Note, or compare, how many inputs there are and what they are called."""
-        _check_feature_names(self, X, reset=reset)
-        try:
-            _num_features(X)
-        except TypeError:  # texts, say: the regressor's own affair
-            return
-        _check_n_features(self, X, reset=reset)
-        if reset and self.n_features_in_ == 0:
-            raise ValueError(
-                f"Found array with 0 feature(s) (shape=({_num_samples(X)}, 0)) while a minimum of "
-                "1 is required."
-            )
-
-    def __sklearn_tags__(self) -> Tags:
-        """Return what the regressor can do."""
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._regressor())
-        tags.input_tags = inner.input_tags
-        tags.target_tags.multi_output = True
-        return tags
+def _predicting(learner: CrossFitted, weight: HostArray, flat: bool) -> dict[str, Any]:
+    """Return the attributes by which the estimator predicts as after a round."""
+    return {"_fitted": learner.on_all_rows(weight), "_flat": flat}

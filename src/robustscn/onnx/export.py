@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from ..atomic import write_whole
+from ..estimators._around import Around
 from ..estimators._base import NetworkRegressor
 from .graph import OPSETS, CannotExport, Columns, Graph
 from .networks import prediction
 from .steps import text_columns, transformed, used_columns
+from .trees import trees_of
 
 if TYPE_CHECKING:
     import onnx
@@ -132,7 +134,7 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
         *front, (_, last) = model.steps
         steps = [(name, step) for name, step in front if not _idle(step)]
         steps += _steps(last)
-    if not isinstance(steps[-1][1], NetworkRegressor):
+    if not isinstance(steps[-1][1], (NetworkRegressor, Around)):
         raise CannotExport(
             f"{type(steps[-1][1]).__name__} is not exported to ONNX: give an estimator of "
             "robustscn, or a scikit-learn Pipeline that ends in one"
@@ -201,6 +203,8 @@ def _proto(
 
 
 def _n_outputs(estimator: Any) -> int:
+    if isinstance(estimator, Around):
+        return len(trees_of(estimator))
     scaling = getattr(estimator, "_scaling", None)
     network = estimator._network if scaling is None else estimator._networks[0]
     return int(network.output_weights.shape[1])

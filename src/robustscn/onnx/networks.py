@@ -17,7 +17,10 @@ import numpy as np
 from ..core.arrays import HostArray
 from ..core.inputs import BEYOND, Scaling
 from ..core.nodes import Network, Nodes
+from ..estimators import RobustBlendRegressor
+from ..estimators._around import Around
 from .graph import CannotExport, Graph
+from .trees import tree_outputs, trees_of
 
 
 def logistic(graph: Graph, z: str) -> str:
@@ -43,6 +46,24 @@ ALWAYS_ON = 40.0
 
 def prediction(graph: Graph, model: Any, x: str) -> str:
     """Return the prediction of a fitted estimator for inputs of shape (n_rows, n_features)."""
+    y = columns_of(graph, model, x)
+    return graph.add("Squeeze", y, graph.constant([1])) if model._flat else y
+
+
+def columns_of(graph: Graph, model: Any, x: str) -> str:
+    """Return the prediction of shape (n_rows, n_outputs), of networks, of trees or of both."""
+    if not isinstance(model, Around):
+        return network_columns(graph, model, x)
+    trees = tree_outputs(graph, trees_of(model), x)
+    if not isinstance(model, RobustBlendRegressor):
+        return trees
+    networks = network_columns(graph, model.networks_, x)
+    shares = (networks, model.share_), (trees, 1.0 - model.share_)
+    return graph.add("Add", *(graph.add("Mul", y, graph.constant(s)) for y, s in shares))
+
+
+def network_columns(graph: Graph, model: Any, x: str) -> str:
+    """Return the prediction of networks, shape (n_rows, n_outputs)."""
     if graph.border == np.float32 and not 1e-30 < model._scale < 1e30:
         raise CannotExport("the targets are beyond what float32 holds: export with dtype='float64'")
     if hasattr(model, "_stream"):
@@ -60,8 +81,7 @@ def prediction(graph: Graph, model: Any, x: str) -> str:
     if len(networks) > 1:
         y = middle(graph, y, len(networks))
     y = graph.add("Add", y, graph.constant(centre))
-    y = graph.add("Mul", y, graph.constant(float(model._scale)))
-    return graph.add("Squeeze", y, graph.constant([1])) if model._flat else y
+    return graph.add("Mul", y, graph.constant(float(model._scale)))
 
 
 def scaled_inputs(graph: Graph, scaling: Scaling, x: str) -> str:

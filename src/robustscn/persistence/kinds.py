@@ -11,23 +11,22 @@ from typing import Any
 
 from .. import estimators, weighting
 from ..core.channel import Channel
+from ..core.forest import Forest
 from ..core.information import Information
 from ..core.inputs import Scaling
 from ..core.memory import Batch, Plan
 from ..core.nodes import Network, Nodes
 from ..core.regrowth import Unit
 from ..core.stream import Stream
+from ..estimators._crossfit import ByValue, Fitted
 
 
 def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-MODELS = frozenset(
-    _name(getattr(estimators, name)) for name in estimators.__all__ if name != "RobustRegressor"
-)
-"""What a file may predict with. Not what is made of other people's regressors: those are theirs
-to vouch for."""
+MODELS = frozenset(_name(getattr(estimators, name)) for name in estimators.__all__)
+"""What a file may predict with. Other people's regressors within them are theirs to vouch for."""
 
 PIPELINE = "sklearn.pipeline.Pipeline"
 TRANSFORMED_TARGET = "sklearn.compose._target.TransformedTargetRegressor"
@@ -36,6 +35,7 @@ TRUSTED = (
     MODELS
     | {_name(type(named)) for named in weighting.NAMED.values()}
     | {_name(kind) for kind in (Network, Nodes, Scaling)}
+    | {_name(kind) for kind in (ByValue, Fitted, Forest)}
     | {_name(kind) for kind in (Batch, Channel, Information, Plan, Stream, Unit)}
     | {
         # By name: a model without a table needs nothing of tables.

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import OneHotEncoder
 
 from ..core.channel import LEVEL, Channel
+from ..core.forest import Forest
 from ..core.memory import LONG, MIDDLE, Batch
 from ..core.nodes import Network
 from ..core.stream import Stream
@@ -43,6 +44,8 @@ def check_soundness(model: Any) -> None:
             _check_network(part)
         elif isinstance(part, Stream):
             _check_stream(part)
+        elif isinstance(part, Forest) and not part.sound():
+            raise Unsound("trees whose ways lead out of them")
 
 
 def parts_of(value: Any, seen: set[int]) -> Iterator[Any]:

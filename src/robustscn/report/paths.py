@@ -61,7 +61,8 @@ def paths_of(model: Any) -> tuple[ErrorPath, ...]:
         by_step = hasattr(estimator, "validation_path_")
         kept = len(errors_) if by_step else estimator.n_rounds_
         count = np.arange(1.0, len(errors_) + 1)
-        label = "on left-out rows" if growth is not None else "on the training rows"
+        left_out = hasattr(estimator, "outlier_probability_")
+        label = "on left-out rows" if left_out else "on the training rows"
         along = "steps" if by_step else "rounds"
         paths.append(ErrorPath(along, count, ((label, errors_),), float(kept)))
     return tuple(paths)

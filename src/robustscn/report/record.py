@@ -88,7 +88,7 @@ class FitRecord:
     inputs : Inputs
         The inputs that matter most.
     left_out : bool
-        Whether rows were judged by networks that had not seen them.
+        Whether rows were judged by models that had not seen them.
     n_maybe_right : int or None
         How many of the distrusted rows are expected to be right, where that is known.
     stop_reason : str

@@ -21,7 +21,7 @@ def headline(record: FitRecord) -> str:
 def explanation(record: FitRecord) -> list[str]:
     """Return what the headline means, in a few short paragraphs."""
     judged = (
-        "Each row was judged by networks that had not seen it: they predicted its target from "
+        "Each row was judged by models that had not seen it: they predicted its target from "
         "the other rows."
         if record.left_out
         else "Each row was judged by how far its target is from the model's prediction."
@@ -47,7 +47,7 @@ def _limit(record: FitRecord) -> str:
             f"{_about(record.n_maybe_right)} of these {record.n_suspects:,}. "
             f"One standard deviation of the noise is about {_scales(record)}."
         )
-    unsure = ", and more where the networks disagree" if record.left_out else ""
+    unsure = ", and more where the models disagree" if record.left_out else ""
     if len(record.targets) == 1:
         return (
             "A row is distrusted where the two differ by more than three robust standard "
