@@ -10,7 +10,7 @@ from robustscn.cli import main
 from robustscn.cli.outside import outside, seen_in
 from robustscn.tables import plan_columns
 
-TINY = ["--networks", "3", "--nodes", "30", "--rounds", "3", "--quiet"]
+TINY = ["--networks", "3", "--nodes", "30", "--rounds", "5", "--quiet"]
 N = 300
 
 
