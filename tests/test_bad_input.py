@@ -16,7 +16,8 @@ from quick import quick as small
 from robustscn.weighting import NAMED
 
 ALL = sorted(
-    set(robustscn.estimators.__all__) - {"RobustBlendRegressor", "RobustRegressor"}
+    set(robustscn.estimators.__all__)
+    - {"RobustBlendRegressor", "RobustRegressor", "RobustTransformedRegressor"}
 )  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 DRAWN = ["RVFLRegressor", "ImprovedRVFLRegressor", "PRNNRWRegressor"]

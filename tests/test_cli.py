@@ -655,3 +655,25 @@ def test_on_a_cluster_only_networks_learn(tmp_path, capsys):
         capsys, "fit", tmp_path / "x.parquet", "-t", "size", "--dask", "--learner", "both"
     )
     assert "only networks learn" in line
+
+
+def test_prices_are_learned_as_logarithms_and_it_says_so(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    area, wrong = rng.uniform(30, 200, 400), rng.random(400) < 0.1
+    price = 1000 * area * np.exp(0.1 * rng.normal(size=400))
+    price[wrong] *= rng.choice([0.1, 10], wrong.sum())
+    data = tmp_path / "prices.csv"
+    pd.DataFrame({"area": area, "price": price.round()}).to_csv(data, index=False)
+    places = ("--model", str(tmp_path / "m.skops"), "--report=none", "--outliers=none")
+    fit = ("fit", data, "-t", "price", *SMALL, *places)
+    code, out, err = outcome(capsys, *fit)
+    assert code == 0, err
+    assert "the logarithm of the target, because noise grows with it" in out
+    model = load(tmp_path / "m.skops").model.named_steps["model"]
+    assert type(model).__name__ == "RobustTransformedRegressor"
+    assert model.outliers_[wrong].all()
+    assert "--transform none" in refusal(capsys, "watch", tmp_path / "m.skops", data)
+    code, out, err = outcome(capsys, *fit, "--transform", "none", "--json")
+    assert (code, json.loads(out)["transform"]) == (0, "none")
+    model = load(tmp_path / "m.skops").model.named_steps["model"]
+    assert type(model).__name__ == "RobustSCNRegressor"

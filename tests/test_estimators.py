@@ -28,7 +28,8 @@ from robustscn.core.weighting import NAMED, Curve
 from robustscn.datasets import make_function
 
 ALL = sorted(
-    set(robustscn.estimators.__all__) - {"RobustBlendRegressor", "RobustRegressor"}
+    set(robustscn.estimators.__all__)
+    - {"RobustBlendRegressor", "RobustRegressor", "RobustTransformedRegressor"}
 )  # it is made of others: test_anyone.py
 ROBUST = ["ImprovedRVFLRegressor", "PRNNRWRegressor", "RSCKDERegressor", "RobustSCNRegressor"]
 GROWING = ["SCNRegressor", "RSCKDERegressor"]

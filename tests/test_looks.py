@@ -351,3 +351,17 @@ def test_parts_without_seconds_come_again():
     assert names == [f"d {p} {f}" for p in ("day", "week", "year") for f in ("sine", "cosine")]
     angle = 2 * np.pi * (long["d"] - pd.Timestamp("1970-01-01")).dt.total_seconds() / 31556952
     np.testing.assert_allclose(parts.transform(long)[:, 4], np.sin(angle), atol=1e-9)
+
+
+@pytest.mark.parametrize(("end", "word"), [(0.0, "smallest"), (9.0, "largest")])
+def test_a_heap_at_an_end_of_a_target_is_said_and_of_an_input_not(end, word):
+    values = np.random.default_rng(0).uniform(1, 8, 200)
+    values[::5] = end
+    frame = pd.DataFrame({"dose": values, "flow": values})
+    (heap,) = [each for each in look(frame, ["flow"], ["dose"]) if each.kind == "heap"]
+    assert heap.column == "dose"
+    assert f"is {end:g}, its {word}, in 40 of 200 rows" in heap.words
+    np.testing.assert_array_equal(heap.rows, np.arange(0, 200, 5))
+    # One in ten is a heap, fewer are not.
+    values[::5] = np.where(np.arange(40) < 19, end, 5.0)
+    assert not [f for f in look(pd.DataFrame({"dose": values}), [], ["dose"]) if f.kind == "heap"]

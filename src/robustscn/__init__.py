@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         RobustBlendRegressor,
         RobustRegressor,
         RobustSCNRegressor,
+        RobustTransformedRegressor,
         RSCKDERegressor,
         RVFLRegressor,
         SCNRegressor,
@@ -26,6 +27,7 @@ __all__ = [
     "RobustBlendRegressor",
     "RobustRegressor",
     "RobustSCNRegressor",
+    "RobustTransformedRegressor",
     "SCNRegressor",
     "show_versions",
 ]

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import HostArray, to_host, to_host64
-from .estimators._suspects import in_deviations
 
 NEEDED = ("inlier_weight_", "outliers_", "residuals_", "expected_", "residual_scale_")
 
@@ -34,6 +33,8 @@ class Judgement:
         One robust standard deviation of the residuals.
     left_out : bool
         Whether the networks that judged a row had not seen it.
+    deviations : array of shape (n_rows, n_outputs)
+        Residuals in robust standard deviations; infinite beside a scale of zero.
     probability : array of shape (n_rows,) or None
         How probably each row is wrong, where the estimator says so.
     """
@@ -44,6 +45,7 @@ class Judgement:
     residuals: HostArray
     scale: HostArray
     left_out: bool
+    deviations: HostArray
     probability: HostArray | None = None
 
     @property
@@ -52,11 +54,6 @@ class Judgement:
         if self.probability is None:
             return None
         return round(float(np.sum(1.0 - self.probability[self.outliers])))
-
-    @property
-    def deviations(self) -> HostArray:
-        """Residuals in robust standard deviations; infinite beside a scale of zero."""
-        return in_deviations(self.residuals, self.scale)
 
 
 def fitted_model(estimator: Any) -> Any:
@@ -111,12 +108,14 @@ def judgement_of(estimator: Any) -> Judgement:
         )
     weight = to_host64(model.inlier_weight_)
     residuals = to_host64(model.residuals_).reshape(len(weight), -1)
+    expected = to_host64(model.expected_).reshape(residuals.shape)
     return Judgement(
         weight,
         to_host(model.outliers_).astype(bool),
-        to_host64(model.expected_).reshape(residuals.shape),
+        expected,
         residuals,
         np.atleast_1d(to_host64(model.residual_scale_)),
         hasattr(model, "outlier_probability_"),
+        model._deviations(expected + residuals, expected),
         to_host64(model.outlier_probability_) if hasattr(model, "outlier_probability_") else None,
     )

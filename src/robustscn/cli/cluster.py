@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 
 from ..tables import TableError, table_pipeline, targets_of
 from .holdout import robust_error
-from .learning import LEFT_OUT, Settings, Task, task_of
+from .learning import LEFT_OUT, Settings, Task, Transformation, task_of
 from .messages import UnusableError
 from .options import named_columns
 from .progress import FitProgress, ending_by_interrupt
@@ -195,7 +195,8 @@ def _looked_at(frame: Any) -> pd.DataFrame:
 def _estimator(settings: Settings, client: Any) -> Any:
     from ..dask import DaskRobustSCNRegressor
 
-    local = settings.estimator().get_params(deep=False)
+    plain = replace(settings, transform=Transformation.NONE)
+    local = plain.estimator().get_params(deep=False)
     return DaskRobustSCNRegressor(**local | {"n_jobs": 1, "client": client})
 
 

@@ -18,7 +18,7 @@ from . import options
 from .check import findings_of, short_look
 from .cluster import fit_on_cluster, refuse_what_needs_memory
 from .episodes import episode_rows, fit_episodes
-from .learning import Learned, Learner, Settings, Task, learned, task_of
+from .learning import Learned, Learner, Settings, Task, Transformation, learned, task_of
 from .messages import notes, print_json
 from .outside import seen_in
 from .summary import facts_of, print_summary
@@ -109,6 +109,8 @@ class Size:
         Seed of all draws.
     learner : Learner
         What learns.
+    transform : Transformation
+        What is learned of the target.
     """
 
     networks: Annotated[
@@ -127,10 +129,19 @@ class Size:
             help="Networks; trees, good at steps and categories; or both, which takes longer."
         ),
     ] = Settings.learner
+    transform: Annotated[
+        Transformation,
+        typer.Option(
+            help="Learn the target's logarithm or square root: auto does where its noise grows "
+            "with it."
+        ),
+    ] = Settings.transform
 
     def settings(self) -> Settings:
         """Return them as settings of the estimator."""
-        return Settings(self.networks, self.nodes, self.rounds, self.seed, self.learner)
+        return Settings(
+            self.networks, self.nodes, self.rounds, self.seed, self.learner, self.transform
+        )
 
 
 @options.command
@@ -184,6 +195,10 @@ def fit(
         reading.keywords()  # what is given must make sense, whether it is needed or not
         if size.learner is not Learner.NETWORKS:
             raise typer.BadParameter("on a cluster only networks learn: leave out --learner")
+        if size.transform in (Transformation.LOG, Transformation.SQRT):
+            raise typer.BadParameter(
+                "on a cluster targets are learned as they are: --transform none"
+            )
         refuse_what_needs_memory(data, group=roles.group, time=roles.time, check=check)
         check_outputs(places, [data])
         facts = fit_on_cluster(scheduler, data, asked, size.settings(), places, telling.silent)

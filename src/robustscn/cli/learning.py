@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from .. import RobustBlendRegressor, RobustRegressor, RobustSCNRegressor
+from .. import (
+    RobustBlendRegressor,
+    RobustRegressor,
+    RobustSCNRegressor,
+    RobustTransformedRegressor,
+)
 from ..looks import Order, order_of
 from ..tables import (
     Plan,
@@ -43,6 +48,15 @@ class Learner(StrEnum):
     BOTH = "both"
 
 
+class Transformation(StrEnum):
+    """What is learned of a target."""
+
+    AUTO = "auto"
+    NONE = "none"
+    LOG = "log"
+    SQRT = "sqrt"
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings of the estimator.
@@ -55,6 +69,8 @@ class Settings:
         Seed of all draws.
     learner : Learner
         What learns.
+    transform : Transformation
+        What is learned of the target.
     """
 
     networks: int = 12
@@ -62,9 +78,16 @@ class Settings:
     rounds: int = 10
     seed: int = 0
     learner: Learner = Learner.NETWORKS
+    transform: Transformation = Transformation.AUTO
 
     def estimator(self, callback: Any = None) -> Any:
         """Return the estimator, not yet fitted, that tells a callback how its fit goes on."""
+        learner = self._learner(callback)
+        if self.transform is Transformation.NONE:
+            return learner
+        return RobustTransformedRegressor(learner, transformation=self.transform.value)
+
+    def _learner(self, callback: Any) -> Any:
         told = () if callback is None else (callback,)
         networks = RobustSCNRegressor(
             n_networks=self.networks,
@@ -251,6 +274,7 @@ def learned(task: Task, settings: Settings, quiet: bool) -> Learned:
     if ended:
         return Learned(pipeline, None, seconds)
     chosen, how = kept_back
+    settings = replace(settings, transform=Transformation(transform_of(pipeline)))
     judge, ended = _fitted(task, settings, ~chosen, quiet, label="hold-out")
     if ended:
         _ask_whether_to_keep()
@@ -288,10 +312,24 @@ def _fitted(
             frame if everything else frame[rows],
             task.targets.values if everything else task.targets.values[rows],
         )
-    for name in ("networks", "networks_"):
-        _telling(getattr(estimator, name, None), ())
-    _telling(estimator, ())  # a bar is no part of the model
+    _silenced(estimator)  # a bar is no part of the model
+    if getattr(estimator, "transformation_", None) == "none":
+        # Targets as they are: the model is what learned them, which can also go on learning.
+        pipeline.steps[-1] = (pipeline.steps[-1][0], estimator.estimator_)
     return pipeline, progress.end
+
+
+def transform_of(pipeline: Any) -> str:
+    """Return what a fitted pipeline has learned of its targets."""
+    return getattr(pipeline.named_steps["model"], "transformation_", "none")
+
+
+def _silenced(estimator: Any) -> None:
+    """Take callbacks from an estimator and from those inside it."""
+    _telling(estimator, ())
+    for name in ("estimator", "estimator_", "networks", "networks_"):
+        if hasattr(inner := getattr(estimator, name, None), "fit"):
+            _silenced(inner)
 
 
 def _ask_whether_to_keep() -> None:

@@ -71,6 +71,7 @@ def facts_of(
         "estimated_wrong_share": float(fit.model.estimated_outlier_share_),
         "episodes": [plain_episode(each) for each in episodes],
         "findings": [plain_finding(each, task.frame) for each in findings],
+        "transform": getattr(fit.model, "transformation_", "none"),
         "stop_reason": fit.model.stop_reason_,
         "fit_seconds": round(fit.seconds, 3),
         "files": files,
@@ -91,6 +92,7 @@ def print_summary(facts: dict[str, Any], next_command: str) -> None:
     lines = [
         ("rows", _rows(facts)),
         ("columns", _columns(facts["columns"])),
+        *(("learned", words) for words in _learned(facts.get("transform", "none"))),
         ("error", _error(facts)),
         ("suspects", _suspects(facts)),
         *(("episode", text) for text in _episodes(facts.get("episodes", []))),
@@ -98,6 +100,17 @@ def print_summary(facts: dict[str, Any], next_command: str) -> None:
         ("next", next_command),
     ]
     print_pairs("robustscn fit", lines)
+
+
+def _learned(transform: str) -> list[str]:
+    """Return what was learned instead of the target, if anything was."""
+    names = {"log": "logarithm", "sqrt": "square root"}
+    if transform not in names:
+        return []
+    return [
+        f"the {names[transform]} of the target, because noise grows with it; "
+        "--transform none learns it as it is"
+    ]
 
 
 def _suspects(facts: dict[str, Any]) -> str:

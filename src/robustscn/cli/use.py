@@ -337,7 +337,6 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     import pandas as pd
 
     from ..estimators._base import OUTLIER_DISTANCE
-    from ..estimators._suspects import in_deviations
 
     targets = targets_of(frame, saved.info["targets"], to_learn=False)
     if not targets.known.any():
@@ -349,8 +348,7 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         return table, len(known)
     observed = targets.values.reshape(len(known), -1)
     expected = np.asarray(saved.model.predict(known)).reshape(observed.shape)
-    scale = saved.model.named_steps["model"].residual_scale_
-    deviations = in_deviations(observed - expected, scale)
+    deviations = saved.model.named_steps["model"]._deviations(observed, expected)
     deviations[np.isnan(deviations)] = 0.0
     worst = np.argmax(np.abs(deviations), axis=1)
     each = np.arange(len(known))

@@ -167,7 +167,10 @@ class _Watching:
         self.saved: Saved = loaded(str(self.state) if again else self.model, self.max_size)
         self.network = self.saved.model.named_steps["model"]
         if not hasattr(self.network, "partial_fit"):
-            raise UnusableError("this kind of model does not go on learning: fit a RobustSCN")
+            raise UnusableError(
+                "this kind of model does not go on learning: fit it again with --learner networks "
+                "--transform none"
+            )
         self.place = self._place(again)
         with ExitStack() as opened:
             source = self._source(opened)

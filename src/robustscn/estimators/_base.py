@@ -37,7 +37,7 @@ from ..core.verdict import Verdict, verdict
 from ..core.weighting import GemanMcClure, at_most_one
 from ._parameters import check_parameters
 from ._shown import ShownMixin
-from ._suspects import suspects
+from ._suspects import in_deviations, suspects
 from ._threads import ONE_BLAS_THREAD
 from ._watch import CallbackSupportMixin
 
@@ -216,6 +216,10 @@ class RobustMixin:
     def _shown(self, column: Column) -> Array:
         """Return a column as the array that a user sees."""
         return column
+
+    def _deviations(self, observed: HostArray, expected: HostArray) -> HostArray:
+        """Return how far targets are from what was expected, in robust standard deviations."""
+        return in_deviations(observed - expected, self.residual_scale_)
 
     def outlier_table(self, index: Any = None) -> pd.DataFrame:
         """Return the suspect rows, the strangest first.

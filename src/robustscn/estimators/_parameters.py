@@ -100,6 +100,7 @@ CHECKS: dict[str, Check] = {
     "algorithm": _one_of("SC-I", "SC-II", "SC-III"),
     "scope_order": _one_of("ascending", "pooled"),
     "proposals": _one_of("random", "adaptive"),
+    "transformation": _one_of("auto", "none", "log", "sqrt"),
     "rule": _one_of("inequality", "exact"),
     "activation": _one_of(*(name for name in ACTIVATIONS if name != "identity")),
 }

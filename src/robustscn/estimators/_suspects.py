@@ -49,13 +49,14 @@ def suspects(estimator: Any, index: Any = None) -> pd.DataFrame:
         raise ValueError(f"index names {names.shape[0]} rows, the training data had {n_rows}")
     residuals = _by_output(estimator.residuals_)[chosen]
     expected = _by_output(estimator.expected_)[chosen]
-    deviations = in_deviations(residuals, estimator.residual_scale_)
+    observed = _by_output(estimator._observed)[chosen]
+    deviations = estimator._deviations(observed, expected)
     worst = np.argmax(np.abs(deviations), axis=1)
     each = np.arange(chosen.shape[0])
     table = pd.DataFrame(
         {
             "row": names[chosen],
-            "observed": _by_output(estimator._observed)[chosen[each], worst],
+            "observed": observed[each, worst],
             "expected": expected[each, worst],
             "residual": residuals[each, worst],
             "deviations": deviations[each, worst],

@@ -13,6 +13,7 @@ from .finding import Finding
 from .levels import levels
 from .order import Order, order_of
 from .repeats import repeated
+from .targets import heaps
 from .values import odd_values
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 MOSTLY_ONE = 0.4
 """A column of which this share is one value is not looked at for repeats and levels."""
-SEVEREST = ("sentinel", "impossible", "unit", "stuck", "held", "level", "drift")
+SEVEREST = ("sentinel", "impossible", "unit", "heap", "stuck", "held", "level", "drift")
 """Kinds of findings, the most certain first."""
 
 
@@ -76,6 +77,7 @@ def look(
         rest = np.where(odd, np.nan, values)
         if _varies(rest):
             here += [*repeated(name, rest, order), *_few(list(levels(name, rest, order)))]
+        here += heaps(name, values) if name in targets else ()
         here.sort(key=lambda each: SEVEREST.index(each.kind))
         found += [
             Finding(f.column, f.kind, f.words, f.rows, f.where, name in targets) for f in here

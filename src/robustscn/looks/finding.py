@@ -17,7 +17,7 @@ class Finding:
     column : str
         Its name.
     kind : str
-        "stuck", "held", "sentinel", "impossible", "unit", "level" or "drift".
+        "stuck", "held", "heap", "sentinel", "impossible", "unit", "level" or "drift".
     words : str
         A sentence without the column's name.
     rows : ndarray of shape (n,)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from ..atomic import write_whole
+from ..estimators import RobustTransformedRegressor
 from ..estimators._around import Around
 from ..estimators._base import NetworkRegressor
 from .graph import OPSETS, CannotExport, Columns, Graph
@@ -134,7 +135,7 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
         *front, (_, last) = model.steps
         steps = [(name, step) for name, step in front if not _idle(step)]
         steps += _steps(last)
-    if not isinstance(steps[-1][1], (NetworkRegressor, Around)):
+    if not isinstance(steps[-1][1], (NetworkRegressor, Around, RobustTransformedRegressor)):
         raise CannotExport(
             f"{type(steps[-1][1]).__name__} is not exported to ONNX: give an estimator of "
             "robustscn, or a scikit-learn Pipeline that ends in one"
@@ -203,6 +204,8 @@ def _proto(
 
 
 def _n_outputs(estimator: Any) -> int:
+    if isinstance(estimator, RobustTransformedRegressor):
+        return _n_outputs(estimator.estimator_)
     if isinstance(estimator, Around):
         return len(trees_of(estimator))
     scaling = getattr(estimator, "_scaling", None)

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.arrays import HostArray
 from ..core.inputs import BEYOND, Scaling
 from ..core.nodes import Network, Nodes
-from ..estimators import RobustBlendRegressor
+from ..estimators import RobustBlendRegressor, RobustTransformedRegressor
 from ..estimators._around import Around
 from .graph import CannotExport, Graph
 from .trees import tree_outputs, trees_of
@@ -52,6 +52,8 @@ def prediction(graph: Graph, model: Any, x: str) -> str:
 
 def columns_of(graph: Graph, model: Any, x: str) -> str:
     """Return the prediction of shape (n_rows, n_outputs), of networks, of trees or of both."""
+    if isinstance(model, RobustTransformedRegressor):
+        return _back(graph, model.transformation_, columns_of(graph, model.estimator_, x))
     if not isinstance(model, Around):
         return network_columns(graph, model, x)
     trees = tree_outputs(graph, trees_of(model), x)
@@ -60,6 +62,16 @@ def columns_of(graph: Graph, model: Any, x: str) -> str:
     networks = network_columns(graph, model.networks_, x)
     shares = (networks, model.share_), (trees, 1.0 - model.share_)
     return graph.add("Add", *(graph.add("Mul", y, graph.constant(s)) for y, s in shares))
+
+
+def _back(graph: Graph, transform: str, y: str) -> str:
+    """Return targets in their unit, from what was learned."""
+    if transform == "log":
+        return graph.add("Exp", y)
+    if transform == "sqrt":
+        root = graph.add("Relu", y)
+        return graph.add("Mul", root, root)
+    return y
 
 
 def network_columns(graph: Graph, model: Any, x: str) -> str:
