@@ -31,7 +31,7 @@ def in_one_go(tmp_path_factory):
     return run_whole(tmp_path_factory.mktemp("one-go"))
 
 
-ALONE = {"test_bad_input.py", "test_ecosystem.py", "test_estimators.py"}
+ALONE = {"test_bad_input.py", "test_docs_code.py", "test_ecosystem.py", "test_estimators.py"}
 """Files whose tests share nothing: hundreds that fill what the others leave of each process."""
 
 TOGETHER = {"test_dask_cost.py": "test_dask.py", "test_paper_page.py": "test_paper_running.py"}
