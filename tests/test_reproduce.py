@@ -15,7 +15,6 @@ from robustscn.cli import main
 from robustscn.paper.results import Results
 from robustscn.paper.settings import ROUND_SIZES, ROUNDS
 
-
 pytestmark = pytest.mark.evidence
 
 
