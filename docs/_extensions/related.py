@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,10 @@ RELATED = {
 """Where to look at work what no example names: errors, types that functions return."""
 
 
-def _imported() -> set[str]:
+def _imported(left_out: str) -> set[str]:
     """Return all names that examples import, with their modules."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in GALLERY.glob("*.py")]
+    paths = [path for path in GALLERY.glob("*.py") if not re.search(left_out, str(path))]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
     return {
         f"{node.module}.{alias.name}"
         for tree in trees
@@ -35,11 +38,13 @@ def _imported() -> set[str]:
     }
 
 
-def examples_of(module: str, name: str) -> str:
+def examples_of(used: set[str], module: str, name: str) -> str:
     """Return what a mini-gallery is to show for a public name.
 
     Parameters
     ----------
+    used : set of str
+        Names that examples import, with their modules.
     module : str
         Where it is imported from.
     name : str
@@ -51,10 +56,14 @@ def examples_of(module: str, name: str) -> str:
         The name itself, whose examples the gallery knows, or the file of a related one.
     """
     full = f"{module}.{name}"
-    return full if full in _imported() else f"../examples/gallery/{RELATED[module]}.py"
+    if full not in used:
+        return f"../examples/gallery/{RELATED[module]}.py"
+    # The gallery files a call of a class method under the method.
+    return f"{full} {full}.from_estimator"
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Let the templates of the reference ask."""
-    app.config.autosummary_context["examples_of"] = examples_of
+    used = _imported(app.config.sphinx_gallery_conf["ignore_pattern"])
+    app.config.autosummary_context["examples_of"] = partial(examples_of, used)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
