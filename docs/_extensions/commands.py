@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from robustscn.cli.application import COMMANDS, app
 
-WIDTH = 84
+WIDTH = 72
 """Columns of a help text: as many as a page has."""
 
 
