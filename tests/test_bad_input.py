@@ -24,7 +24,7 @@ DRAWN = ["RVFLRegressor", "ImprovedRVFLRegressor", "PRNNRWRegressor"]
 
 def quick(name, **params):
     """Return a small estimator with all of its parts: each meets whatever comes in."""
-    sizes = {"max_nodes": 5, "n_rounds": 4, "n_networks": 2}
+    sizes = {"max_nodes": 8, "n_rounds": 4, "n_networks": 2}
     return small(name, **{**(sizes if name == "RobustSCNRegressor" else {}), **params})
 
 

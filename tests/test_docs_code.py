@@ -69,11 +69,16 @@ def ten_lines(_, printed):
 def contributing(names, printed):
     (said,) = re.findall(r"print\(.*\)  # (.*)", code_of("CONTRIBUTING.md", "python")[1])
     assert printed.strip() == said
-    own_weighting(names, printed)
+    hard(names)
 
 
-def own_weighting(names, _):
+def hard(names):
     assert names["Hard"]().weight(np.array([2.9, 3.1])).tolist() == [1.0, 0.0]
+
+
+def own_weighting(names, printed):
+    hard(names)
+    ten_lines(names, printed)
 
 
 def coming_from(names, _):
