@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from suite import LAST_BITS, NUMBERS, ROOT, Outcome, chosen, finish, numerical, outcome_of
+from suite import LAST_BITS, NUMBERS, ROOT, ROUND_TRIPS, Outcome, chosen, finish, outcome_of
 
 LIBRARIES = ("cli", "onnx", "persistence", "streams")
 """Where other versions of libraries show, beside the numbers."""
@@ -91,7 +91,8 @@ def run(setup: Setup) -> Outcome | str:
     # Old libraries use what newer ones under them call deprecated; that is not ours to mend.
     patience = ["-W", "default::DeprecationWarning"] if setup.lowest else []
     # Another Python has the libraries of `make test`: there it is enough that all works.
-    tests = chosen((*NUMBERS, *LIBRARIES), LAST_BITS) if setup.lowest else numerical()
+    few = {"estimators": LAST_BITS["estimators"]} | ROUND_TRIPS
+    tests = chosen((*NUMBERS, *LIBRARIES), LAST_BITS) if setup.lowest else chosen((), few)
     return outcome_of(environment_of(setup, python), [*tests, *patience], environment)
 
 
