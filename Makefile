@@ -49,21 +49,30 @@ test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries
 soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/results/soak.json
 	$(BIN)/python benchmarks/soak.py $(SOAK)
 
-test: $(VENV)/.developer  ## the tests
-	$(BIN)/python -m pytest -n 2 -m "not slow and not hostile and not site"
+EVERYDAY := not slow and not hostile and not evidence and not browser and not site
+
+test: $(VENV)/.developer  ## the tests: under five minutes on two cores
+	$(BIN)/python -m pytest -n 2 -m "$(EVERYDAY)"
+
+test-evidence: $(VENV)/.developer  ## how the numbers on the pages are made: the paper, benchmark scripts
+	$(BIN)/python -m pytest -n 2 -m "evidence and not slow and not hostile" tests
+
+test-browser: $(VENV)/.developer  ## the report in a real browser; needs Debian's chromium and chromium-driver
+	$(BIN)/python -m pytest -m browser tests/test_report_browser.py
 
 docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not change is kept
-	env -u OMP_NUM_THREADS $(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
+	$(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
 	@echo "The site: out/docs/index.html"
 
 test-docs: docs  ## the site in a real browser: links, phone and desktop, search, light and dark
-	$(BIN)/python -m pytest -n 2 -m site tests/test_site.py tests/test_docs_code.py
+	$(BIN)/python -m pytest -n 2 -m site tests
 
 test-core: $(VENV)/.developer  ## the core's tests alone: under a minute
 	$(BIN)/python -m pytest -n 2 -m "not slow" tests/core
 
-test-slow: $(VENV)/.developer  ## the claims that take minutes
+test-slow: $(VENV)/.developer  ## the claims that take minutes, and properties on ten times the examples
 	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 -m "not slow" --hypothesis-profile=many tests/core tests/test_properties.py
 
 test-kernels: $(VENV)/.developer  ## numerical tests on kernels of other processors, with a table
 	$(BIN)/python tools/kernels.py $(KERNELS)

@@ -135,7 +135,7 @@ def model_lines(costs: dict[str, Any], check: dict[str, Any]) -> list[str]:
         f"How far it goes, from what the parts of such a fit with {costs['nodes']} nodes took: "
         "with N rows in C chunks on W workers and k nodes before the block,",
         "",
-        "```",
+        "```text",
         f"seconds = {model.start * million:.2f} N/W + sum over blocks of "
         f"[ ({model.block * million:.2f} + {model.node * million:.4f} k) N/W"
         f" + {model.ranking:.2f} + {model.passes} x {model.round_trip:.3f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,12 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     # Ours, in _extensions.
+    "commands",
     "docstrings",
     "folded",
     "formulas",
     "interactive",
+    "related",
     "repository",
 ]
 exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py"]
@@ -80,6 +83,9 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "start": [], "changelog": [], "coming-from": []}
 
+EXECUTED = os.environ.get("ROBUSTSCN_GALLERY", r"/\d\d_")
+"""Examples that are run, by a pattern; CI runs a few, the others are shown without pictures."""
+
 NEEDED = {"13_wind_turbine": industry.TURBINES, "14_process_plant": industry.PROCESS}
 """Examples on data that are downloaded once; without a network they are left out."""
 
@@ -98,7 +104,7 @@ def _left_out() -> list[str]:
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
-    "filename_pattern": r"/\d\d_",
+    "filename_pattern": EXECUTED,
     "ignore_pattern": "|".join(("/_", *_left_out())),
     "example_extensions": {".py"},
     "within_subsection_order": "FileNameSortKey",

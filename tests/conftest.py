@@ -2,25 +2,55 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, database=None, max_examples=12
-)
+# `--hypothesis-profile` names another: `few` where the same is asked once more on other processors
+# and versions, `many` in `make test-slow`.
+for _name, _examples in (("few", 2), ("repeatable", 6), ("many", 60)):
+    settings.register_profile(
+        _name, deadline=None, derandomize=True, database=None, max_examples=_examples
+    )
 settings.load_profile("repeatable")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client():
-    """A cluster of two worker processes."""
+    """A cluster of two worker processes; gone with the module, since idle ones cost time too."""
     distributed = pytest.importorskip("distributed")
     from clusters import cluster
 
     with cluster() as started, distributed.Client(started) as connected:
         yield connected
+
+
+@pytest.fixture
+def many_rows(monkeypatch):
+    """A number of rows of which the flagship looks at a part, and which stay on the cluster."""
+    dask = pytest.importorskip("robustscn.dask")
+    few = 500  # instead of thousands: what is asked here does not depend on it
+    monkeypatch.setattr("robustscn.estimators.flagship.LOOKED_ROWS", few)
+    monkeypatch.setattr(dask.DaskRobustSCNRegressor, "_few_rows", few)
+    return few + 200
+
+
+@pytest.fixture(scope="session")
+def table_5(tmp_path_factory):
+    """The smallest of the paper's Table 5, from the command line: folder and what was printed."""
+    folder = tmp_path_factory.mktemp("table5")
+    command = [sys.executable, "-m", "robustscn.cli", "reproduce", "table5", "--trials", "1"]
+    done = subprocess.run(
+        [*command, "--levels", "30", "--jobs", "1", "--out", str(folder)],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return folder, done.stdout
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +61,14 @@ def in_one_go(tmp_path_factory):
     return run_whole(tmp_path_factory.mktemp("one-go"))
 
 
-ALONE = {"test_bad_input.py", "test_ecosystem.py", "test_estimators.py"}
+ALONE = {"test_bad_input.py", "test_docs_code.py", "test_ecosystem.py", "test_estimators.py"}
 """Files whose tests share nothing: hundreds that fill what the others leave of each process."""
 
-TOGETHER = {"test_dask_cost.py": "test_dask.py", "test_paper_page.py": "test_paper_running.py"}
+TOGETHER = {
+    "test_dask_cost.py": "test_dask.py",
+    "test_paper_page.py": "test_paper_running.py",
+    "test_reproduce.py": "test_paper_running.py",
+}
 """Files that share a fixture of the session with another."""
 
 

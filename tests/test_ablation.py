@@ -22,6 +22,8 @@ from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import GemanMcClure
 from robustscn.datasets import contaminate, make_function
 
+pytestmark = pytest.mark.evidence
+
 ROOT = Path(__file__).parents[1]
 TINY = {"n_networks": 5, "n_rounds": 5, "max_nodes": 20, "n_candidates": 5}
 

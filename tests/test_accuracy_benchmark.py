@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+pytestmark = pytest.mark.evidence
+
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 

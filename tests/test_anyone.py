@@ -34,7 +34,7 @@ def rows(n=300, *, share=0.2, seed=0):
     return X, y, clean, wrong
 
 
-@parametrize_with_checks([RobustRegressor(Ridge(), n_rounds=3)])
+@parametrize_with_checks([RobustRegressor(Ridge(), n_rounds=2)])
 def test_scikit_learns_checks(estimator, check, monkeypatch):
     # With it scikit-learn runs its check of array dispatch instead of skipping it.
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")

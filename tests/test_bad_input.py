@@ -32,6 +32,12 @@ def quick(name, **params):
 every = pytest.mark.parametrize("name", ALL)
 
 
+def ends(*values):
+    """Return values: the outermost are tried each time, those between in `make test-slow`."""
+    between = [pytest.param(value, marks=pytest.mark.slow) for value in values[1:-1]]
+    return [values[0], *between, values[-1]]
+
+
 def sine(n=60, noise=0.0):
     X = np.linspace(0, 1, n)[:, None]
     return X, np.sin(6 * X[:, 0]) + noise * np.random.default_rng(0).normal(size=n)
@@ -396,7 +402,7 @@ def test_weights_that_make_no_sense(name):
 
 
 @every
-@pytest.mark.parametrize("size", [1e-30, 1e-12, 0.01, 100.0, 1e12, 1e30])
+@pytest.mark.parametrize("size", ends(1e-30, 1e-12, 0.01, 100.0, 1e12, 1e30))
 def test_equal_weights_of_any_size_change_little(name, size):
     X, y = sine(noise=0.02)
     # The ridge of PRNNRW is absolute, so weights trade against it: none here.
@@ -406,7 +412,7 @@ def test_equal_weights_of_any_size_change_little(name, size):
 
 
 @pytest.mark.parametrize("name", ["RVFLRegressor", "SCNRegressor"])
-@pytest.mark.parametrize("size", [2.0**-90, 2.0**-40, 2.0**40, 2.0**90])
+@pytest.mark.parametrize("size", ends(2.0**-90, 2.0**-40, 2.0**40, 2.0**90))
 def test_without_reweighting_the_size_of_equal_weights_changes_nothing(name, size):
     X, y = sine(noise=0.02)
     expected = quick(name).fit(X, y).predict(X)
@@ -459,7 +465,7 @@ def test_one_row_of_weight(name):
 
 
 @every
-@pytest.mark.parametrize("size", [1e-308, 1e-300, 1e-150, 1e150, 1e300, 1e307])
+@pytest.mark.parametrize("size", ends(1e-308, 1e-300, 1e-150, 1e150, 1e300, 1e307))
 def test_targets_of_any_size(name, size):
     X, y = sine()
     params = {}
@@ -474,7 +480,7 @@ def test_targets_of_any_size(name, size):
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("weight", [1e-29, 1e29])
-@pytest.mark.parametrize("size", [1e-307, 1e307, 1.7e308])
+@pytest.mark.parametrize("size", ends(1e-307, 1e307, 1.7e308))
 @pytest.mark.parametrize("name", sorted(set(ALL) - {"PRNNRWRegressor"}))
 def test_weights_and_targets_at_both_ends_of_the_range_at_once(name, weight, size):
     # Not the probabilistic network: its own weights have the unit of 1 / y, and vanish.
@@ -486,14 +492,14 @@ def test_weights_and_targets_at_both_ends_of_the_range_at_once(name, weight, siz
         assert np.max(np.abs(predicted / size)) < 10  # of targets between -1 and 1
 
 
-@pytest.mark.parametrize("size", [1e-308, 1e-300, 1e-20, 1e20, 1e300, 1.7e308])
+@pytest.mark.parametrize("size", ends(1e-308, 1e-300, 1e-20, 1e20, 1e300, 1.7e308))
 def test_targets_of_any_size_beside_a_prior_of_fixed_size(size):
     X, y = sine()
     model = robustscn.PRNNRWRegressor(15, scope=5.0, random_state=0).fit(X, size * y)
     assert_sane(model, X, y)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e5, 1e20, 1e50, 1e150, 1e300])
+@pytest.mark.parametrize("size", ends(1e-300, 1e5, 1e20, 1e50, 1e150, 1e300))
 def test_a_smallest_residual_below_rounding_does_no_harm(size):
     X, y = sine()
     for seed in range(10):
@@ -502,7 +508,7 @@ def test_a_smallest_residual_below_rounding_does_no_harm(size):
 
 
 @every
-@pytest.mark.parametrize("size", [1e-300, 1e-30, 1e30, 1e300])
+@pytest.mark.parametrize("size", ends(1e-300, 1e-30, 1e30, 1e300))
 def test_targets_of_any_size_in_float32(name, size):
     X, y = sine(noise=0.02)
     params = {}
@@ -525,7 +531,7 @@ def test_prior_of_fixed_size_in_float32(size):
 
 
 @every
-@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e8, 1e99])
+@pytest.mark.parametrize("size", ends(1e-300, 1e-150, 1e8, 1e99))
 @pytest.mark.parametrize("activation", ["logistic", "tanh", "relu"])
 def test_inputs_of_any_size(name, size, activation):
     X, y = sine()
@@ -540,7 +546,7 @@ def test_inputs_of_any_size(name, size, activation):
 
 
 @every
-@pytest.mark.parametrize("size", [1e150, 1e300, np.finfo(float).max])
+@pytest.mark.parametrize("size", ends(1e150, 1e300, np.finfo(float).max))
 def test_inputs_that_have_no_square_are_refused_clearly(name, size):
     X, y = sine()
     with pytest.raises(ValueError, match="scale the inputs"):
@@ -563,7 +569,7 @@ def test_inputs_that_have_no_square_in_float32(name):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-@pytest.mark.parametrize("size", [1e-200, 1e-99, 1e99])
+@pytest.mark.parametrize("size", ends(1e-200, 1e-99, 1e99))
 def test_direct_links_of_any_size(name, size):
     X, y = sine()
     model = quick(name, direct_link=True, bias=True).fit(size * X, 2 * X[:, 0])
@@ -571,7 +577,7 @@ def test_direct_links_of_any_size(name, size):
 
 
 @every
-@pytest.mark.parametrize("far", [1e6, 1e30, 1e100])
+@pytest.mark.parametrize("far", ends(1e6, 1e30, 1e100))
 @pytest.mark.parametrize("activation", ["logistic", "tanh", "relu"])
 def test_predictions_far_outside_are_finite(name, far, activation):
     X, y = sine()
@@ -594,7 +600,7 @@ def test_an_offset_larger_than_the_spread(name):
 
 
 @every
-@pytest.mark.parametrize("ratio", [1e-6, 1e6, 1e-200, 1e200])
+@pytest.mark.parametrize("ratio", ends(1e-200, 1e-6, 1e6, 1e200))
 def test_outputs_of_very_different_size(name, ratio):
     X, y = sine(noise=0.02)
     Y = np.c_[y, ratio * np.cos(5 * X[:, 0])]
@@ -607,7 +613,7 @@ def test_outputs_of_very_different_size(name, ratio):
 
 
 @every
-@pytest.mark.parametrize("far", [1e3, 1e10, 1e100, 1e200, 1e300])
+@pytest.mark.parametrize("far", ends(1e3, 1e10, 1e100, 1e200, 1e300))
 @pytest.mark.parametrize("size", [1.0, 1e-200])
 def test_one_target_far_from_all_others(name, far, size):
     X, y = sine(noise=0.02)

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.evidence
+
 ROOT = Path(__file__).parent.parent
 BREAKDOWN = runpy.run_path(str(ROOT / "benchmarks" / "breakdown.py"))
 RESULTS = BREAKDOWN["RESULTS"]

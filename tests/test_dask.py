@@ -17,7 +17,6 @@ from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.cli import main
 from robustscn.core.rows import LocalRows, added, filled, sample
 from robustscn.core.statistics import quantile
-from robustscn.estimators.flagship import LOOKED_ROWS
 from robustscn.persistence import load
 from small import VALUES
 
@@ -308,13 +307,12 @@ def test_rsc_kde_weighs_rows_as_in_memory(client, n_outputs):
 
 
 ROBUST = {"n_networks": 2, "max_nodes": 5, "n_rounds": 4, "n_candidates": 5, "random_state": 0}
-MANY = LOOKED_ROWS + 400  # more than the flagship brings here
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_the_flagship_judges_rows_as_in_memory(client, n_outputs):
-    X, y, weight = drawn(MANY, n_outputs)
-    lengths = (150, 0, MANY - 150)
+def test_the_flagship_judges_rows_as_in_memory(client, many_rows, n_outputs):
+    X, y, weight = drawn(many_rows, n_outputs)
+    lengths = (150, 0, many_rows - 150)
     here = RobustSCNRegressor(**ROBUST).fit(X, y, weight)
     there = DaskRobustSCNRegressor(**ROBUST, n_jobs=2, client=client)
     there.fit(*(in_chunks(array, lengths) for array in (X, y, weight)))
@@ -411,14 +409,14 @@ def test_a_fitted_estimator_is_copied_and_saved_without_its_cluster(client):
 # ---------------------------------------------------------------- the command line
 
 
-def test_the_command_line_fits_parquet_in_parts(client, tmp_path, capsys):
-    X, y, _ = drawn(MANY)
+def test_the_command_line_fits_parquet_in_parts(client, many_rows, tmp_path, capsys):
+    X, y, _ = drawn(many_rows)
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(size=y)
-    frame["mill"] = np.array(["A", "B", None])[np.arange(MANY) % 3]
+    frame["mill"] = np.array(["A", "B", None])[np.arange(many_rows) % 3]
     frame.loc[7, "a"] = np.nan
     frame.loc[250, "size"] = np.nan
     frame.to_parquet(tmp_path / "whole.parquet")
-    for number, rows in enumerate((slice(0, 100), slice(100, 120), slice(120, MANY))):
+    for number, rows in enumerate((slice(0, 100), slice(100, 120), slice(120, many_rows))):
         frame[rows].to_parquet(tmp_path / f"part-{number}.parquet")
     small = ["--networks=2", "--nodes=5", "--rounds=4", "--report=none", "--json"]
 

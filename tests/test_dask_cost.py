@@ -18,7 +18,7 @@ from robustscn.dask import rows as chunked  # noqa: E402
 from robustscn.dask.chunks import KEPT_BYTES, keep_small_arrays  # noqa: E402
 from robustscn.dask.loading import loaded  # noqa: E402
 from robustscn.dask.placing import moves  # noqa: E402
-from test_dask import MANY, ROBUST, SMALL, drawn, in_chunks  # noqa: E402
+from test_dask import ROBUST, SMALL, drawn, in_chunks  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 LENGTHS = (100,) * 10
@@ -95,9 +95,9 @@ def test_of_a_block_the_scheduler_remembers_four_small_tasks_for_each_chunk(bloc
         assert more - less == (3 * passes["project"] + passes["normalise"]) * len(LENGTHS)
 
 
-def test_no_node_and_no_round_of_the_flagship_costs_a_pass(client):
-    X, y, _ = drawn(MANY)
-    columns = [in_chunks(array, (2_000, MANY - 2_000)) for array in (X, y)]
+def test_no_node_and_no_round_of_the_flagship_costs_a_pass(client, many_rows):
+    X, y, _ = drawn(many_rows)
+    columns = [in_chunks(array, (300, many_rows - 300)) for array in (X, y)]
     found = []
     for more in ({}, {"max_nodes": 9, "n_rounds": 5}):
         model = DaskRobustSCNRegressor(**ROBUST | more, client=client).fit(*columns)
@@ -107,12 +107,12 @@ def test_no_node_and_no_round_of_the_flagship_costs_a_pass(client):
     assert found[0] == found[1]
 
 
-def test_the_cluster_keeps_nothing_when_the_model_is_gone(client):
+def test_the_cluster_keeps_nothing_when_the_model_is_gone(client, many_rows):
     # scikit-learn remembers the callbacks of other tests, and so their models and rows.
     tasks, before = client.cluster.scheduler.tasks, set(client.cluster.scheduler.tasks)
-    X, y, _ = drawn(MANY, seed=1)
+    X, y, _ = drawn(many_rows, seed=1)
     model = DaskRobustSCNRegressor(**ROBUST | {"max_nodes": 3, "n_rounds": 2}, client=client)
-    model.fit(*(in_chunks(array, (1_000, MANY - 1_000)) for array in (X, y)))
+    model.fit(*(in_chunks(array, (300, many_rows - 300)) for array in (X, y)))
     assert set(tasks) - before
     del model
     deadline = time.monotonic() + 30

@@ -409,25 +409,33 @@ def test_a_callback_that_ends_the_fit_leaves_what_a_shorter_one_makes(model, sto
     np.testing.assert_array_equal(ended.predict(X), same.fit(X, y).predict(X))
 
 
+@pytest.fixture(scope="module")
+def undisturbed():
+    """What a flagship predicts after each round when nobody ends it, and in the end."""
+    X, y, _, _ = rows()
+    recorder = Recorder(X=X)
+    entire = whole().set_callbacks(recorder).fit(X, y)
+    return recorder.predicted, entire.predict(X)
+
+
 @CALLBACKS
 @pytest.mark.parametrize("stop", [("nodes", 0), ("round", 0), ("round", 3)])
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_a_flagship_ended_early_is_of_use(stop, n_jobs):
+def test_a_flagship_ended_early_is_of_use(stop, n_jobs, undisturbed):
     X, y, _, _ = rows()
-    recorder, undisturbed = Recorder(stop), Recorder(X=X)
+    recorder = Recorder(stop)
     ended = whole(n_jobs=n_jobs).set_callbacks(recorder).fit(X, y)
-    entire = whole().set_callbacks(undisturbed).fit(X, y)
+    after, entire = undisturbed
     assert recorder.numbers("end", "round") == list(range(len(ended.error_path_)))
     assert recorder.told[-1] == ("teardown", "fit", 0)
     if stop[0] == "round":
         assert len(ended.error_path_) == stop[1] + 1
-        then = undisturbed.predicted[ended.n_rounds_ - 1]
-        np.testing.assert_array_equal(ended.predict(X), then)
+        np.testing.assert_array_equal(ended.predict(X), after[ended.n_rounds_ - 1])
     assert "callback" in ended.stop_reason_
     assert ended.inlier_weight_.shape == ended.outliers_.shape == y.shape
     assert np.isfinite(ended.predict(X)).all()
     again = ended.set_callbacks().fit(X, y)  # a later fit goes all the way
-    np.testing.assert_array_equal(again.predict(X), entire.predict(X))
+    np.testing.assert_array_equal(again.predict(X), entire)
 
 
 @CALLBACKS

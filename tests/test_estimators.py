@@ -70,13 +70,10 @@ def rmse(a, b):
 
 
 # The checks ask for the contract, not for accuracy: as much work as shows it.
-LITTLE = {
-    "RSCKDERegressor": {"max_nodes": 30, "n_rounds": 3},
-    "RobustSCNRegressor": QUICK["RobustSCNRegressor"],
-}
+LITTLE = QUICK | {"SCNRegressor": {"max_nodes": 30}, "ImprovedRVFLRegressor": {}}
 
 
-@parametrize_with_checks([getattr(robustscn, name)(**LITTLE.get(name, {})) for name in ALL])
+@parametrize_with_checks([getattr(robustscn, name)(**LITTLE[name]) for name in ALL])
 def test_scikit_learn_checks(estimator, check, monkeypatch):
     # With it scikit-learn runs its check of array dispatch instead of skipping it.
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
@@ -269,8 +266,15 @@ def test_predictions_are_made_row_by_row(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize(
+    ("dtype", "n_outputs"),
+    [
+        ("float64", 2),
+        ("float32", 1),
+        pytest.param("float64", 1, marks=pytest.mark.slow),
+        pytest.param("float32", 2, marks=pytest.mark.slow),
+    ],
+)
 def test_other_array_libraries_stay_in_their_own(name, dtype, n_outputs, monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # scikit-learn insists
     X, y, _, _ = dirty_sine(80)

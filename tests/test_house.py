@@ -243,11 +243,17 @@ def test_skips_fail_where_none_are_wanted(tmp_path):
     assert "1 xfailed" in refused.stdout
 
 
-def test_the_files_that_are_tested_elsewhere_are_there(monkeypatch):
+def test_what_is_tested_elsewhere_is_there(monkeypatch):
     tools = Path(__file__).parent.parent / "tools"
     monkeypatch.syspath_prepend(str(tools))
     suite, versions = import_module("suite"), import_module("versions")
     kernels = import_module("kernels")
     core = [f"tests/core/test_{name}.py" for name in kernels.CORE]
-    chosen = [*suite.numerical(), *versions.COMMANDS, *core]
+    parts = suite.LAST_BITS | suite.ROUND_TRIPS
+    chosen = [*suite.chosen((*suite.NUMBERS, *versions.LIBRARIES), parts), *core]
     assert all((tools.parent / each).exists() for each in chosen if each.startswith("tests/"))
+    checks = ("memory", "sample_weight")  # of scikit-learn, chosen by their names
+    for file, words in parts.items():
+        text = Path(__file__).with_name(f"test_{file}.py").read_text()
+        names = " ".join(re.findall(r"def (test_\w+)", text))
+        assert all(word in names or word in checks for word in words), file

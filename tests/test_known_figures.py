@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.evidence
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 

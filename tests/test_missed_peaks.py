@@ -8,12 +8,13 @@ from robustscn.core.judging import LOOKS_AGAIN
 from robustscn.datasets import contaminate, make_function
 
 
-def test_peaks_that_the_first_look_takes_for_outliers_are_found():
+@pytest.mark.parametrize("seeds", [(9,), pytest.param((4, 9, 10), marks=pytest.mark.slow)])
+def test_peaks_that_the_first_look_takes_for_outliers_are_found(seeds):
     errors = {}
     X_test, y_test = make_function(600, grid=True)
     for again in (False, True):
         errors[again] = []
-        for seed in (4, 9, 10):
+        for seed in seeds:
             X, y = make_function(600, rng=seed)
             y, _ = contaminate(y, 0.3, protocol="replace", rng=seed + 7000)
             model = RobustSCNRegressor(n_networks=5, second_look=again, random_state=seed).fit(X, y)

@@ -18,6 +18,8 @@ from robustscn.paper.settings import (
     Experiment,
 )
 
+pytestmark = pytest.mark.evidence
+
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction"
 needs_keel = pytest.mark.skipif(
     "ROBUSTSCN_DATA" not in os.environ, reason="ROBUSTSCN_DATA names no folder of KEEL files"

@@ -50,6 +50,8 @@ from robustscn.paper.store import Store
 from robustscn.paper.tables import all_tables
 from robustscn.paper.units import BASELINES, cell_name, grid
 
+pytestmark = pytest.mark.evidence
+
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction"
 needs_keel = pytest.mark.skipif(
     "ROBUSTSCN_DATA" not in os.environ, reason="ROBUSTSCN_DATA names no folder of KEEL files"

@@ -369,6 +369,7 @@ def test_missing_matplotlib_is_named_with_the_cure():
     assert done.stdout == "RoundsDisplay.plot needs matplotlib: pip install 'robustscn[plots]'\n"
 
 
+@pytest.mark.site
 def test_the_example_draws_every_picture(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "plots.py"
     subprocess.run(

@@ -18,6 +18,8 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
     pytest.skip("needs chromium and chromedriver", allow_module_level=True)
 
+pytestmark = pytest.mark.browser
+
 EVIL = "<script>alert(1)</script>"
 SWITCHES = (
     "--headless=new --no-sandbox --disable-gpu --disable-background-networking "

@@ -15,6 +15,8 @@ from robustscn.cli import main
 from robustscn.paper.results import Results
 from robustscn.paper.settings import ROUND_SIZES, ROUNDS
 
+pytestmark = pytest.mark.evidence
+
 
 @pytest.fixture(autouse=True)
 def _as_it_was(monkeypatch):
@@ -40,20 +42,6 @@ def refusal(capsys, *arguments):
     (line,) = err.splitlines()
     assert line.startswith("error: ")
     return line
-
-
-@pytest.fixture(scope="module")
-def table_5(tmp_path_factory):
-    """The smallest of Table 5, from the command line: folder and what was printed."""
-    folder = tmp_path_factory.mktemp("table5")
-    command = [sys.executable, "-m", "robustscn.cli", "reproduce", "table5", "--trials", "1"]
-    done = subprocess.run(
-        [*command, "--levels", "30", "--jobs", "1", "--out", str(folder)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return folder, done.stdout
 
 
 def test_table_is_printed_and_the_page_written(table_5):

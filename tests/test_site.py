@@ -82,6 +82,41 @@ def test_nothing_is_loaded_from_another_host(markup):
         assert not elsewhere, page
 
 
+GROUPS = [
+    "Estimators",
+    "Judging and weightings",
+    "Data and tables",
+    "Pictures and the report",
+    "Models as files",
+    "Streams",
+    "Dask and GPU",
+    "Command line",
+]
+
+
+def test_the_reference_is_grouped_by_what_names_are_for(markup):
+    pages = [page for page in markup if page.startswith("reference/")]
+    assert len(pages) > 60
+    for page in pages:
+        text = (SITE / page).read_text(encoding="utf-8")
+        assert re.findall(r'class="caption-text">([^<]*)<', text) == GROUPS, page
+
+
+def test_every_name_in_the_reference_ends_with_examples(markup):
+    names = [page for page in markup if page.startswith("reference/generated/")]
+    assert names
+    assert not [n for n in names if "sphx-glr-thumbcontainer" not in (SITE / n).read_text()]
+
+
+def test_every_command_is_in_the_reference_with_its_options():
+    from robustscn.cli.application import COMMANDS
+
+    text = (SITE / "reference" / "commands.html").read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert f"Usage: robustscn {name} " in text
+    assert text.count("--json") == len(COMMANDS)
+
+
 class Browser:
     """Chromium with the few questions that are asked here."""
 

@@ -1,4 +1,4 @@
-"""The numerical tests on kernels of other processors: `make test-kernels`.
+"""The numerical tests on kernels of other processors: `make test-kernels`, under a minute each.
 
 OpenBLAS and NumPy look at the processor when they are loaded and choose their kernels. Each adds
 up in an order of its own, so the last bits of a sum are those of one processor, and a test that
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite import Outcome, finish, numerical, outcome_of
+from suite import ELSEWHERE, Outcome, finish, numerical, outcome_of
 
 CORE = (
     "arrays", "density", "growth", "judging", "least_squares", "mixture", "nodes", "race", "rows",
@@ -115,7 +115,8 @@ def run(name: str, threads: int) -> Outcome | str:
         return "BLAS here is not OpenBLAS with a choice of kernels, not tested"
     if taken[0] in KERNELS and taken != [name]:
         return f"OpenBLAS takes the kernels of {taken[0]} for it"
-    chosen = [f"tests/core/test_{one}.py" for one in CORE] if threads > 1 else numerical()
+    core = [f"tests/core/test_{one}.py" for one in CORE]
+    chosen = [*core, *ELSEWHERE] if threads > 1 else numerical()
     # Two cores: threads of BLAS that wait for a core would spend their time spinning.
     return outcome_of(Path(sys.executable), chosen, environment, processes=2 // threads)
 

@@ -14,6 +14,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmark-scripts.md",
+    "benchmarks/accuracy": "benchmark-scripts.md",  # a folder
 }
 """Files at the root, and the pages that include them."""
 
