@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from robustscn import RobustRegressor
 from robustscn.estimators._crossfit import (
@@ -224,3 +225,23 @@ def test_clear_errors():
         RobustRegressor(Ridge()).fit(X, y, np.zeros(20))
     with pytest.raises(ValueError, match="fdr must be a number between 0 and 1"):
         RobustRegressor(Ridge(), fdr=1.5).fit(X, y)
+
+
+def test_fits_to_few_rows_are_done_by_one_thread_and_limits_come_back():
+    def limits():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"]
+
+    seen = []
+
+    class Looks(Ridge):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(limits())
+            return super().fit(X, y, sample_weight)
+
+    with threadpool_limits(2, user_api="openmp"):
+        before = limits()
+        assert 2 in before
+        RobustRegressor(Looks(), n_rounds=1).fit(*rows(100)[:2])
+        assert limits() == before
+    assert seen
+    assert all(set(each) == {1} for each in seen)

@@ -22,13 +22,10 @@ from ..core.problem import Problem
 from ..core.rows import LocalRows
 from ._base import Training, check_weight_range
 from ._certainty import CertainMixin
-from ._crossfit import CrossFitted, Fitted, Teacher, dealt_out, ready_for
+from ._crossfit import MANY_ROWS, CrossFitted, Fitted, Teacher, dealt_out, ready_for
 from ._parameters import check_parameters
 from ._shown import ShownMixin
 from ._watch import CallbackSupportMixin
-
-MANY_ROWS = 20_000
-"""Rows from which on two folds do: a clone that has seen half of so many knows enough."""
 
 
 class Around(

@@ -20,8 +20,8 @@ from ..core.recipe import Stop
 from ..core.scale import centred, mean_size
 from ..core.verdict import not_gross
 from ..core.weighting import Weighting, named
-from ._around import MANY_ROWS, Around
-from ._crossfit import CrossFitted
+from ._around import Around
+from ._crossfit import MANY_ROWS, CrossFitted
 from ._watch import Watch, with_callbacks
 
 FINAL_ROUNDS = 2
