@@ -61,7 +61,7 @@ test-browser: $(VENV)/.developer  ## the report in a real browser; needs Debian'
 	$(BIN)/python -m pytest -m browser tests/test_report_browser.py
 
 docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not change is kept
-	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
+	$(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
 	@echo "The site: out/docs/index.html"
 
 test-docs: docs  ## the site in a real browser: links, phone and desktop, search, light and dark
