@@ -677,3 +677,41 @@ def test_prices_are_learned_as_logarithms_and_it_says_so(tmp_path, capsys):
     assert (code, json.loads(out)["transform"]) == (0, "none")
     model = load(tmp_path / "m.skops").model.named_steps["model"]
     assert type(model).__name__ == "RobustSCNRegressor"
+
+
+def test_settings_come_from_a_file_and_what_is_typed_goes_before_it(tmp_path, capsys):
+    frame, _ = measurements()
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    config = tmp_path / "mill.toml"
+    lines = [f'data = "{(tmp_path / "data.csv").as_posix()}"', 'target = "size"', 'drop = ["when"]']
+    lines += ['model = "none"', 'report = "none"', 'outliers = "none"', "json = true", "seed = 3"]
+    config.write_text("\n".join([*lines, "networks = 2", "nodes = 5", "rounds = 1"]))
+    code, out, err = outcome(capsys, "fit", "--config", config)
+    assert code == 0, err
+    by_file = json.loads(out)
+    typed = ("fit", tmp_path / "data.csv", "-t", "size", "--drop", "when", *TINY, "--json")
+    none = ("--model=none", "--report=none", "--outliers=none")
+    code, out, err = outcome(capsys, *typed, *none, "--seed", "3")
+    by_hand = json.loads(out)
+    for facts in (by_file, by_hand):
+        del facts["fit_seconds"]
+    assert by_file == by_hand
+    code, out, err = outcome(capsys, "fit", "--config", config, "--target", "water", "--seed", "4")
+    assert json.loads(out)["targets"] == ["water"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("target = ", "no TOML"),
+        ('tarket = "size"', "sets 'tarket', but there is only data, target"),
+        ("[size]\nnodes = 3", "sets 'size'"),
+        ("nodes = -1", "nodes"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_a_file_of_settings_that_is_wrong_is_one_line(text, words, tmp_path, capsys):
+    config = tmp_path / "mill.toml"
+    if text is not None:
+        config.write_text(text)
+    assert words in refusal(capsys, "fit", "x.csv", "-t", "y", "--config", config)

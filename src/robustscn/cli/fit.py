@@ -17,6 +17,7 @@ from ..tables import read_table
 from . import options
 from .check import findings_of, short_look
 from .cluster import fit_on_cluster, refuse_what_needs_memory
+from .config import from_config
 from .episodes import episode_rows, fit_episodes
 from .learning import Learned, Learner, Settings, Task, Transformation, learned, task_of
 from .messages import notes, print_json
@@ -160,6 +161,16 @@ def fit(
     files: Files,
     roles: Roles,
     size: Size,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            is_eager=True,
+            callback=from_config,
+            help="TOML with settings by their long names, for what is not typed.",
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Read and check only; fit and write nothing.")
     ] = False,
@@ -186,7 +197,10 @@ def fit(
         zcat log.csv.gz | robustscn fit - --target size --report none --json
 
         robustscn fit 'part-*.parquet' --target size --dask
+
+        robustscn fit --config mill.toml
     """
+    del config  # its settings have taken the place of what was not typed
     places = files.places()
     if roles.group is not None and roles.time is not None:
         raise typer.BadParameter("give --group or --time, not both")
