@@ -167,7 +167,7 @@ def few_inputs(results: dict[str, Any]) -> list[str]:
                 f"{np.mean(errors['RobustSCN']):.4f}",
                 f"{np.max(errors['RobustSCN']):.4f}",
                 f"{np.mean(errors['RobustSCN']) / np.mean(oracle):.2f}" if oracle else "",
-                f"{np.mean(errors['with trees']):.4f}",
+                f"{np.mean(errors['with trees']):.4f}" if errors["with trees"] else "",
                 f"{np.mean(errors['trees']):.4f}",
             ]
         )
