@@ -616,7 +616,7 @@ def test_a_second_interrupt_quits_at_once(fitted, tmp_path):
 
 
 def test_the_defaults_are_the_estimators_own():
-    given = Settings().estimator().get_params()
+    given = Settings().estimator().estimator.get_params()
     assert given | {"random_state": None} == RobustSCNRegressor().get_params()
 
 

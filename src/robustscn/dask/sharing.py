@@ -255,7 +255,7 @@ class DaskRobustMixin(DaskMixin):
         )
         few = SimpleNamespace(
             outliers_=np.ones(len(numbers), dtype=bool),
-            residual_scale_=self.residual_scale_,
+            _deviations=self._deviations,
             **dict(zip(names, parts, strict=True)),
         )
         return suspects(few, numbers if index is None else np.asarray(index)[numbers])
