@@ -49,13 +49,16 @@ test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries
 soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/results/soak.json
 	$(BIN)/python benchmarks/soak.py $(SOAK)
 
-EVERYDAY := not slow and not hostile and not evidence and not browser and not site
+EVERYDAY := not slow and not hostile and not evidence and not cluster and not browser and not site
 
 test: $(VENV)/.developer  ## the tests: under five minutes on two cores
 	$(BIN)/python -m pytest -n 2 -m "$(EVERYDAY)"
 
 test-evidence: $(VENV)/.developer  ## how the numbers on the pages are made: the paper, benchmark scripts
 	$(BIN)/python -m pytest -n 2 -m "evidence and not slow and not hostile" tests
+
+test-cluster: $(VENV)/.developer  ## rows on a Dask cluster of processes
+	$(BIN)/python -m pytest -m "cluster and not slow" tests
 
 test-browser: $(VENV)/.developer  ## the report in a real browser; needs Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -m browser tests/test_report_browser.py
