@@ -120,7 +120,7 @@ bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fif
 bench-breakdown: $(VENV)/.peers  ## error up to 48 % wrong rows, beside other tools; fifteen minutes
 	$(BIN)/python benchmarks/breakdown.py
 
-bench-certainty: $(VENV)/.peers  ## coverage of intervals and error rate of flags; a quarter of an hour
+bench-certainty: $(VENV)/.peers  ## coverage of intervals and error rate of flags; half an hour
 	$(BIN)/python benchmarks/certainty.py
 
 bench-speed: $(VENV)/.peers  ## many rows, beside trees and random networks
