@@ -58,7 +58,7 @@ test-evidence: $(VENV)/.developer  ## how the numbers on the pages are made: the
 	$(BIN)/python -m pytest -n 2 -m "evidence and not slow and not hostile" tests
 
 test-cluster: $(VENV)/.developer  ## rows on a Dask cluster of processes
-	$(BIN)/python -m pytest -m "cluster and not slow" tests
+	$(BIN)/python -m pytest -m "cluster and not slow and not hostile" tests/test_dask.py tests/test_dask_cost.py
 
 test-browser: $(VENV)/.developer  ## the report in a real browser; needs Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -m browser tests/test_report_browser.py

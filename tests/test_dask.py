@@ -492,10 +492,18 @@ def restart_a_worker(client):
     client.restart_workers(list(client.nthreads())[:1])
 
 
+@pytest.fixture
+def fresh_client():
+    """A cluster of its own: one whose worker was killed may not let the next be restarted."""
+    with cluster() as started, distributed.Client(started) as connected:
+        yield connected
+
+
 @pytest.mark.hostile
 @pytest.mark.parametrize("lose", [kill_a_worker, restart_a_worker])
-def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(client, lose):
+def test_a_worker_lost_in_the_middle_of_a_fit_does_not_change_the_answer(fresh_client, lose):
     pytest.importorskip("sklearn.callback")
+    client = fresh_client
     X, y, _ = drawn(2_500)
     lengths = (600, 900, 1_000)
     settings = SMALL | {"max_nodes": 6, "n_rounds": 2}

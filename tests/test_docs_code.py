@@ -55,6 +55,7 @@ def given():
         "X": X,
         "y": y,
         "X_new": X[:5],
+        "day": np.arange(120) // 10,
         "model": small,
         "RobustSCNRegressor": RobustSCNRegressor,
     }

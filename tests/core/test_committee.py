@@ -201,3 +201,18 @@ def test_a_path_that_ended_early_stays_at_its_last_error():
     np.testing.assert_allclose(
         growth_path([long, short]), [[5, 2.0, 3.0], [10, 1.3, 2.0], [15, 1.1, 1.9]]
     )
+
+
+def test_where_folds_are_given_a_row_is_judged_without_any_of_its_fold(problem):
+    fold = (np.arange(240) // 30 % FOLDS).astype(float)
+    weight = np.random.default_rng(1).uniform(0.2, 1.0, 240)
+    grouped = replace(problem, fold=fold, weight=weight)
+    said = spoken(grouped, centre=False)
+    for member, network in zip(said.members, said.model, strict=True):
+        ridge = tuned_ridge(member, network, grouped.X, grouped.y, weight) / weight.sum()
+        own = fold == member.kept_from
+        others = np.where(own, 0.0, weight)
+        H = member.nodes.hidden(grouped.X)
+        beta = reference.ridge_with_constant(H, grouped.y, others, ridge * others.sum())
+        literal = grouped.y - np.hstack([H, np.ones((240, 1))]) @ beta
+        np.testing.assert_allclose(said.residuals[own], literal[own], rtol=0, atol=1e-7)

@@ -90,7 +90,10 @@ class Roles:
         str | None, typer.Option("--id", metavar=C, help="Names the rows; else the file's line.")
     ] = None
     group: Annotated[
-        str | None, typer.Option("--group", metavar=C, help="Hold out whole groups of it.")
+        str | None,
+        typer.Option(
+            "--group", metavar=C, help="Judge rows without their group of it, and hold out some."
+        ),
     ] = None
     time: Annotated[
         str | None, typer.Option("--time", metavar=C, help="Hold out the last fifth by it.")

@@ -39,6 +39,10 @@ from .progress import FitProgress, ending_by_interrupt
 if TYPE_CHECKING:
     import pandas as pd
 
+FEWEST_GROUPS = 8
+"""Groups from which on rows are judged without their group. By argument: of fewer a fold would hold
+one or two, and what is judged without them is another relation."""
+
 LEFT_OUT = "each row predicted by models that had not seen it"
 
 
@@ -145,6 +149,18 @@ class Task:
             return None
         _, fine = reviews_of(self.frame, self.reviewed)
         return fine if fine.any() else None
+
+    @property
+    def told(self) -> dict[str, NDArray[Any]]:
+        """What the fit is told of the rows beyond inputs and targets."""
+        told: dict[str, NDArray[Any]] = {}
+        if self.trusted is not None:
+            told["trusted"] = self.trusted
+        if self.group is not None:
+            groups = self.frame[self.group].astype(str).to_numpy()
+            if len(np.unique(groups)) >= FEWEST_GROUPS:
+                told["groups"] = groups
+        return told
 
     @property
     def features(self) -> list[str]:
@@ -328,7 +344,7 @@ def _fitted(
         pipeline.fit(
             frame if everything else frame[rows],
             task.targets.values if everything else task.targets.values[rows],
-            **({} if task.trusted is None else {"model__trusted": task.trusted[rows]}),
+            **{f"model__{name}": column[rows] for name, column in task.told.items()},
         )
     _silenced(estimator)  # a bar is no part of the model
     if getattr(estimator, "transformation_", None) == "none":

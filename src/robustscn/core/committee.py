@@ -21,7 +21,7 @@ from .early_stopping import Watcher, watched
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
 from .growth import grow
 from .learner import Opinion, Task
-from .least_squares import Design, Tuned, Twins, ridge_by_leave_one_out
+from .least_squares import Design, Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
 from .problem import Problem
 from .recipe import Recipe
@@ -279,7 +279,7 @@ class Committee:
         return list(self.each(grown, folds, recipes))
 
     def _solved(self, weighted: Problem, members: Sequence[Grown]) -> list[Tuned]:
-        tuned = partial(_tuned, weighted, self.parts.twins, np.array(self.ridges))
+        tuned = partial(_tuned, weighted, self.parts, np.array(self.ridges))
         return list(self.each(tuned, members))
 
 
@@ -337,7 +337,7 @@ def growth_path(paths: Sequence[HostArray]) -> HostArray:
     return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
 
 
-def _tuned(problem: Problem, twins: Twins | None, ridges: HostArray, layer: Grown) -> Tuned:
+def _tuned(problem: Problem, parts: Parts, ridges: HostArray, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
     design = Design(
         problem.rows,
@@ -347,7 +347,24 @@ def _tuned(problem: Problem, twins: Twins | None, ridges: HostArray, layer: Grow
         (lambda columns: columns) if in_memory else layer.nodes.hidden,
         len(layer.nodes),
     )
-    return ridge_by_leave_one_out(design, ridges, twins=twins, in_memory=in_memory)
+    options: dict[str, Any] = {"twins": parts.twins, "in_memory": in_memory}
+    tuned = ridge_by_leave_one_out(design, ridges, **options)
+    if not parts.apart:
+        return tuned
+    # Neighbours in time vouch for each other: rows of the fold are judged without any of it.
+    fold = layer.kept_from
+
+    def without(w: Array, f: Array) -> Array:
+        return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
+
+    elsewhere = replace(design, weight=problem.rows.map(without, design.weight, parts.fold))
+    unseen = ridge_by_leave_one_out(elsewhere, np.array([tuned.ridge]), **options)
+
+    def chosen(f: Array, own: Array, other: Array) -> Array:
+        return namespace(f).where((f == fold)[:, None], other, own)
+
+    left_out = problem.rows.map(chosen, parts.fold, tuned.left_out, unseen.left_out)
+    return replace(tuned, left_out=left_out)
 
 
 def _networks(

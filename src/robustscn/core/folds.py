@@ -43,16 +43,22 @@ class Parts:
         Rows of equal inputs; None where all are different, or were not compared.
     n_different : int
         How many different rows there are, as far as that was counted.
+    apart : bool
+        Whether rows of a fold resemble each other for more than their inputs: then it is no use
+        to leave out one of them, and all are.
     """
 
     fold: Column
     twins: Twins | None
     n_different: int
+    apart: bool = False
 
 
 def parts_of(problem: Problem, seed: int) -> Parts:
     """Return how the rows of a problem with scaled inputs are parted."""
     twins, n_different = twins_of(problem)
+    if problem.fold is not None:
+        return Parts(problem.fold, twins, n_different, apart=True)
     return Parts(fold_of_rows(problem, seed, n_different), twins, n_different)
 
 

@@ -29,6 +29,9 @@ class Problem:
         What candidates are ranked by before the best are scored as they are, on all rows.
     trusted : column of shape (n_rows,) or None
         One where a row is known to be right, else zero; None where no row is known to be.
+    fold : column of shape (n_rows,) or None
+        Which part each row is in, where rows that belong together are to be judged together;
+        None where parts follow from the inputs.
     """
 
     rows: Rows
@@ -37,6 +40,7 @@ class Problem:
     weight: Column
     sketch: Sketch | None = None
     trusted: Column | None = None
+    fold: Column | None = None
 
     def energy(self, residuals: Column) -> HostArray:
         """Return the weighted sum of squares of each output."""
@@ -54,10 +58,9 @@ def some_rows(problem: Problem, count: int) -> Problem:
     for each small step.
     """
     numbers = spread(problem.rows.n_rows, count)
-    columns = [problem.X, problem.y, problem.weight]
-    if problem.trusted is not None:
-        columns.append(problem.trusted)
-    _, taken = problem.rows.some(numbers, *columns)
-    X, y, weight, *trusted = (to_host64(column) for column in taken)
+    told = {name: getattr(problem, name) for name in ("trusted", "fold")}
+    told = {name: column for name, column in told.items() if column is not None}
+    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight, *told.values())
+    X, y, weight, *others = (to_host64(column) for column in taken)
     rows = LocalRows(count)
-    return Problem(rows, X, y, weight, sketch_of(rows, X), *trusted)
+    return Problem(rows, X, y, weight, sketch_of(rows, X), **dict(zip(told, others, strict=True)))

@@ -50,7 +50,11 @@ class Around(
 
     def _clones(self, problem: Problem, seed: int) -> CrossFitted:
         """Return the learner that clones of the regressor make."""
-        n_folds = self.n_folds or (5 if problem.rows.n_rows < MANY_ROWS else 2)
+        if problem.fold is None:
+            n_folds = self.n_folds or (5 if problem.rows.n_rows < MANY_ROWS else 2)
+            folds = dealt_out(problem.X, problem.weight, n_folds, seed)
+        else:
+            folds = problem.fold.astype(np.int64)
         regressor = self._regressor()
         if self.estimator is None:
             # Beyond 10,000 rows it draws those by which it stops.
@@ -60,7 +64,7 @@ class Around(
             ready_for(regressor, problem.X),
             problem.y,
             problem.weight,
-            dealt_out(problem.X, problem.weight, n_folds, seed),
+            folds,
             self._each(),
         )
 

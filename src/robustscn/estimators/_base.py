@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
+from ..core.folds import FOLDS
 from ..core.judging import Round
 from ..core.nodes import Network
 from ..core.problem import Problem
@@ -314,34 +315,66 @@ def training_of(rows: Rows, X: Column, y: Column, weight: Column) -> Training:
     return Training(problem, scale, len(y.shape) == 1, y)
 
 
-def trusting_rows(training: Training, trusted: Any) -> Training:
-    """Return training data of which some rows are known to be right.
+def told(training: Training, trusted: Any, groups: Any, seed: int) -> Training:
+    """Return training data with what the caller knows about the rows.
 
     Parameters
     ----------
     training : Training
         Checked.
     trusted : array-like of bool of shape (n_rows,) or None
-        The rows.
+        Rows that are right.
+    groups : array-like of shape (n_rows,) or None
+        What rows that belong together have in common.
+    seed : int
+        Of the draw that deals groups to folds.
 
     Returns
     -------
     Training
         The same rows.
     """
-    if trusted is None:
-        return training
     problem = training.problem
+    if trusted is None and groups is None:
+        return training
     if not isinstance(problem.rows, LocalRows):
-        raise ValueError("trusted rows are known to estimators in memory only, not on a cluster")
-    known = np.asarray(trusted)
-    if known.dtype != bool or known.shape != (problem.rows.n_rows,):
         raise ValueError(
-            f"trusted must be one bool for each of the {problem.rows.n_rows} rows, got "
-            f"{known.dtype} of shape {known.shape}"
+            "trusted rows and groups are known to estimators in memory only, not on a cluster"
         )
-    column = like(known.astype(np.float64), problem.weight)
-    return replace(training, problem=replace(problem, trusted=column))
+    if trusted is not None:
+        known = _trusted(trusted, problem.rows.n_rows)
+        problem = replace(problem, trusted=like(known, problem.weight))
+    if groups is not None:
+        fold = _dealt(groups, problem.rows.n_rows, seed)
+        problem = replace(problem, fold=like(fold, problem.weight))
+    return replace(training, problem=problem)
+
+
+def _trusted(trusted: Any, n_rows: int) -> HostArray:
+    known = np.asarray(trusted)
+    if known.dtype != bool or known.shape != (n_rows,):
+        raise ValueError(
+            f"trusted must be one bool for each of the {n_rows} rows, got {known.dtype} of shape "
+            f"{known.shape}"
+        )
+    return known.astype(np.float64)
+
+
+def _dealt(groups: Any, n_rows: int, seed: int) -> HostArray:
+    """Return each row's fold, the same for all rows of a group."""
+    names = np.asarray(groups)
+    if names.shape != (n_rows,):
+        raise ValueError(
+            f"groups must be one name for each of the {n_rows} rows, got shape {names.shape}"
+        )
+    _, number = np.unique(names, return_inverse=True)
+    count = int(number.max()) + 1
+    if count < FOLDS:
+        raise ValueError(
+            f"rows of {count} groups cannot be judged by others: give at least {FOLDS}"
+        )
+    dealt = np.random.default_rng((seed, 2)).permutation(count) % FOLDS
+    return dealt[number.reshape(-1)].astype(np.float64)
 
 
 def _scaled_targets(rows: Rows, X: Column, y: Column, weight: Column) -> tuple[Column, float]:

@@ -21,7 +21,7 @@ from ..core.scale import centred, mean_size
 from ..core.verdict import not_gross
 from ..core.weighting import Weighting, named
 from ._around import Around
-from ._base import trusting_rows
+from ._base import told
 from ._crossfit import MANY_ROWS, CrossFitted
 from ._watch import Watch, with_callbacks
 
@@ -145,7 +145,15 @@ class RobustRegressor(Around):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, trusted: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        trusted: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Learn from dirty rows.
 
         Parameters
@@ -158,16 +166,20 @@ class RobustRegressor(Around):
             Weights, none negative.
         trusted : array-like of bool of shape (n_samples,) or None
             Rows that are known to be right: they are believed in full and never flagged.
+        groups : array-like of shape (n_samples,) or None
+            What rows that belong together have in common: a day, a batch, a plant. A row is then
+            judged by clones that have seen none of its group, which cannot vouch for it.
 
         Returns
         -------
         RobustRegressor
             Itself.
         """
-        training = trusting_rows(self._training(X, y, sample_weight), trusted)
+        seed = self._seed()
+        training = told(self._training(X, y, sample_weight), trusted, groups, seed)
         problem = training.problem
         rows, weight = problem.rows, problem.weight
-        learner = self._clones(problem, self._seed())
+        learner = self._clones(problem, seed)
         first = not_gross(rows, centred(rows, problem.y, weight), weight)
         start = Start(first, trusted=problem.trusted)
         plans = self._schedule(rows.n_rows)

@@ -19,7 +19,7 @@ from ..core.noise import relative_scale
 from ..core.scale import mean_size
 from ..core.weighting import named
 from ._around import Around
-from ._base import trusting_rows
+from ._base import told
 from ._crossfit import ByValue, CrossFitted, Fitted
 from .flagship import RobustSCNRegressor
 
@@ -136,7 +136,15 @@ class RobustBlendRegressor(Around):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, trusted: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        trusted: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Learn from dirty rows.
 
         Parameters
@@ -149,19 +157,23 @@ class RobustBlendRegressor(Around):
             Weights, none negative.
         trusted : array-like of bool of shape (n_samples,) or None
             Rows that are known to be right: they are believed in full and never flagged.
+        groups : array-like of shape (n_samples,) or None
+            What rows that belong together have in common: a day, a batch, a plant. A row is then
+            judged by members that have seen none of its group, which cannot vouch for it.
 
         Returns
         -------
         RobustBlendRegressor
             Itself.
         """
-        training = trusting_rows(self._training(X, y, sample_weight), trusted)
-        problem, seed = training.problem, self._seed()
+        seed = self._seed()
+        training = told(self._training(X, y, sample_weight), trusted, groups, seed)
+        problem = training.problem
         rows, weight = problem.rows, problem.weight
         networks = RobustSCNRegressor(random_state=seed)
         if self.networks is not None:
             networks = clone(self.networks)
-        self.networks_ = networks.fit(X, y, sample_weight, trusted=trusted)
+        self.networks_ = networks.fit(X, y, sample_weight, trusted=trusted, groups=groups)
         learner = Both(self._clones(problem, seed), *_said_by(networks, problem.X))
         plan = Plan(named("mixture"), floor=WIDEST * NARROWED, local=True)
         start = Start(networks.inlier_weight_, trusted=problem.trusted)

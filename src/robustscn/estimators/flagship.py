@@ -42,7 +42,7 @@ from ._base import (
     float_dtypes,
     one_blas_thread,
     rows_of,
-    trusting_rows,
+    told,
 )
 from ._certainty import CertainMixin
 from ._stream import StreamMixin
@@ -217,6 +217,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         X_val: Any = None,
         y_val: Any = None,
         trusted: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Learn from dirty rows.
 
@@ -233,13 +234,18 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             which is otherwise one of those with all networks.
         trusted : array-like of bool of shape (n_samples,) or None
             Rows that are known to be right: they are believed in full and never flagged.
+        groups : array-like of shape (n_samples,) or None
+            What rows that belong together have in common: a day, a batch, a plant. A row is then
+            judged by networks that have seen none of its group, which cannot vouch for it.
 
         Returns
         -------
         RobustSCNRegressor
             Itself.
         """
-        training = trusting_rows(self._training(X, y, sample_weight), trusted)
+        training = self._training(X, y, sample_weight)
+        if trusted is not None or groups is not None:
+            training = told(training, trusted, groups, self._seed())
         validation = self._validation(X_val, y_val, training)
         scaling = self._units(training.problem)
         problem = scaled(training.problem, scaling)

@@ -135,7 +135,15 @@ class RobustTransformedRegressor(
         self.transformation = transformation
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, trusted: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        trusted: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Learn from dirty rows.
 
         Parameters
@@ -148,6 +156,9 @@ class RobustTransformedRegressor(
             Weights, none negative.
         trusted : array-like of bool of shape (n_samples,) or None
             Rows that are known to be right: they are believed in full and never flagged.
+        groups : array-like of shape (n_samples,) or None
+            What rows that belong together have in common: a day, a batch, a plant. A row is then
+            judged by members that have seen none of its group, which cannot vouch for it.
 
         Returns
         -------
@@ -161,9 +172,9 @@ class RobustTransformedRegressor(
         wanted = self.transformation
         _check_range(wanted, targets)
         first = "none" if wanted == "auto" else wanted
+        told = {"trusted": trusted, "groups": groups}  # which the paper's estimators do not know
         rows = {"sample_weight": sample_weight}
-        if trusted is not None:  # robust estimators of the paper know no such rows
-            rows["trusted"] = trusted
+        rows |= {name: column for name, column in told.items() if column is not None}
         fitted = {first: self._fitted_to(first, X, targets, rows)}
         self.evenness_ = {first: evenness(fitted[first])}
         self.transformation_ = first
