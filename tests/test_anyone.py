@@ -190,6 +190,16 @@ def test_the_scale_follows_noise_that_grows_with_the_value():
         assert np.mean((low <= y)[part] & (y <= high)[part]) == pytest.approx(0.9, abs=0.07)
 
 
+def test_knots_lie_at_quantiles_of_the_weight():
+    rng = np.random.default_rng(2)
+    value, often = rng.normal(size=(80, 2)), rng.integers(0, 4, 80)
+    found = by_value(value, value, often.astype(float))
+    repeated = np.repeat(value, often, axis=0)
+    shares = np.linspace(0.02, 0.98, len(found.knots))
+    expected = np.quantile(repeated, shares, axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(found.knots, expected)
+
+
 def test_sizes_by_value_are_weighted_least_squares_between_knots():
     rng = np.random.default_rng(1)
     value = rng.uniform(size=(500, 1))

@@ -304,6 +304,14 @@ class ByValue:
         return np.column_stack([np.interp(value, *points) for value, *points in columns])
 
 
+def _quantiles(values: HostArray, weight: HostArray, shares: HostArray) -> HostArray:
+    """Return the values below or at which given shares of the weight lie."""
+    order = np.argsort(values, kind="stable")
+    mass = np.cumsum(weight[order])
+    # NumPy has had quantiles with weights since 2.0 only.
+    return values[order[np.searchsorted(mass, shares * mass[-1])]]
+
+
 def by_value(
     expected: HostArray, target: HostArray, weight: HostArray, knots: HostArray | None = None
 ) -> ByValue:
@@ -325,7 +333,7 @@ def by_value(
     """
     if knots is None:
         shares = np.linspace(0.02, 0.98, KNOTS)
-        knots = np.quantile(expected, shares, axis=0, weights=weight, method="inverted_cdf")
+        knots = np.column_stack([_quantiles(column, weight, shares) for column in expected.T])
     heights: list[HostArray] = []
     root = np.sqrt(weight)[:, None]
     for value, column, places in zip(expected.T, target.T, knots.T, strict=True):
