@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from glob import glob
@@ -37,24 +37,22 @@ ANSWER_SECONDS = 10
 """How long a scheduler is waited for."""
 
 
-def refuse_what_needs_memory(
-    data: str, *, group: str | None, time: str | None, check: bool
-) -> None:
+def refuse_what_needs_memory(data: str, columns: Iterable[str | None]) -> None:
     """Raise where options do not go together with `--dask`, before anything is started.
 
     Parameters
     ----------
     data : str
         The table.
-    group, time : str or None
-        Columns of the hold-out.
-    check : bool
-        Whether the table is only to be checked.
+    columns : iterable of str or None
+        Those of the hold-out, and of answers about rows.
     """
     if not all(find_spec(library) for library in ("dask", "distributed", "pyarrow")):
         raise ImportError("--dask needs Dask: pip install 'robustscn[cli,dask]'")
-    if group is not None or time is not None or check:
-        raise UnusableError("--group, --time and --check need the table in memory, not --dask")
+    if any(column is not None for column in columns):
+        raise UnusableError(
+            "--group, --time and --reviewed need the table in memory: leave them out, or --dask"
+        )
     if data == "-" or not data.endswith((".parquet", ".parq", ".pq", "*", "/")):
         raise UnusableError(
             "--dask reads Parquet, one file or several: give a path or a pattern in quotes, such "

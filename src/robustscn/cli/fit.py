@@ -80,6 +80,8 @@ class Roles:
     ----------
     id_column, group, time : str or None
         What names the rows; whose groups, or whose last fifth, are held out.
+    reviewed : str or None
+        What people have answered about the rows.
     keep_time : bool
         Whether dates, counters and ids are learned from too.
     """
@@ -92,6 +94,14 @@ class Roles:
     ] = None
     time: Annotated[
         str | None, typer.Option("--time", metavar=C, help="Hold out the last fifth by it.")
+    ] = None
+    reviewed: Annotated[
+        str | None,
+        typer.Option(
+            "--reviewed",
+            metavar=C,
+            help="Says 'wrong' (not learned from), 'fine' (believed) or nothing of each row.",
+        ),
     ] = None
     keep_time: Annotated[
         bool, typer.Option("--keep-time", help="Learn from dates, counters and ids too.")
@@ -206,18 +216,9 @@ def fit(
         raise typer.BadParameter("give --group or --time, not both")
     asked = {"targets": target, "features": features, "drop": drop}
     if dask or scheduler is not None:
-        reading.keywords()  # what is given must make sense, whether it is needed or not
-        if size.learner is not Learner.NETWORKS:
-            raise typer.BadParameter("on a cluster only networks learn: leave out --learner")
-        if size.transform in (Transformation.LOG, Transformation.SQRT):
-            raise typer.BadParameter(
-                "on a cluster targets are learned as they are: --transform none"
-            )
-        refuse_what_needs_memory(data, group=roles.group, time=roles.time, check=check)
-        check_outputs(places, [data])
-        facts = fit_on_cluster(scheduler, data, asked, size.settings(), places, telling.silent)
-        if not telling.json:
-            notes(facts["notes"], telling.quiet)
+        if check:
+            raise typer.BadParameter("--check needs the table in memory, not --dask")
+        facts = _fit_on_cluster(data, asked, files, roles, size, reading, telling, scheduler)
     elif check:
         _say_checked(*_prepared(data, asked, roles, reading, telling)[:2], telling.json)
         return
@@ -244,6 +245,7 @@ def _prepared(
         id_column=_plain(roles.id_column),
         group=_plain(roles.group),
         time=_plain(roles.time),
+        reviewed=_plain(roles.reviewed),
         keep_time=roles.keep_time,
     )
     assumed = [*frame.attrs["notes"], *task.plan.notes]
@@ -251,6 +253,31 @@ def _prepared(
     if not telling.json:
         notes([*assumed, *short_look(looks)], telling.quiet)
     return task, assumed, looks
+
+
+def _fit_on_cluster(
+    data: str,
+    asked: dict[str, Columns],
+    files: Files,
+    roles: Roles,
+    size: Size,
+    reading: options.Reading,
+    telling: options.Telling,
+    scheduler: str | None,
+) -> dict[str, Any]:
+    """Fit where the rows are, write all files, and return what can be said of it."""
+    reading.keywords()  # what is given must make sense, whether it is needed or not
+    if size.learner is not Learner.NETWORKS:
+        raise typer.BadParameter("on a cluster only networks learn: leave out --learner")
+    if size.transform in (Transformation.LOG, Transformation.SQRT):
+        raise typer.BadParameter("on a cluster targets are learned as they are: --transform none")
+    refuse_what_needs_memory(data, (roles.group, roles.time, roles.reviewed))
+    places = files.places()
+    check_outputs(places, [data])
+    facts = fit_on_cluster(scheduler, data, asked, size.settings(), places, telling.silent)
+    if not telling.json:
+        notes(facts["notes"], telling.quiet)
+    return facts
 
 
 def _fit_in_memory(
@@ -307,6 +334,7 @@ def _say_checked(task: Task, assumed: list[str], json: bool) -> None:
     facts = {
         "rows": len(task.frame),
         "rows_without_target": task.targets.n_missing,
+        "rows_known_wrong": task.targets.n_wrong,
         "targets": list(task.targets.names),
         "features": task.features,
         "left_out": list(task.plan.left_out),
@@ -344,7 +372,12 @@ def _command(
             for each in value if isinstance(value, tuple) else (value,):
                 words += [] if each is None else [f"--{name.replace('_', '-')}={each}"]
     words += ["--keep-time"] * keep_time
-    by = (("--id", task.id_column), ("--group", task.group), ("--time", task.time))
+    by = (
+        ("--id", task.id_column),
+        ("--group", task.group),
+        ("--time", task.time),
+        ("--reviewed", task.reviewed),
+    )
     for option, column in by:
         words += [option, column] if column else []
     for name, value in asdict(settings).items():
@@ -385,6 +418,7 @@ def fit_writers(
         "time": task.time,
         "group": task.group,
         "id": task.id_column,
+        "reviewed": task.reviewed,
         "when": task.order.column,
         "held_out": held_out,
         "rows": len(task.frame),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from .. import (
     RobustBlendRegressor,
@@ -26,6 +27,7 @@ from ..tables import (
     Targets,
     plan_columns,
     require_columns,
+    reviews_of,
     table_pipeline,
     targets_of,
     without_row_names,
@@ -124,6 +126,8 @@ class Task:
         Column that the hold-out goes by.
     id_column : str or None
         Column that names the rows; the index of the frame holds its values.
+    reviewed : str or None
+        Column in which people have answered whether rows are right.
     """
 
     frame: pd.DataFrame
@@ -132,6 +136,15 @@ class Task:
     group: str | None = None
     time: str | None = None
     id_column: str | None = None
+    reviewed: str | None = None
+
+    @property
+    def trusted(self) -> NDArray[np.bool_] | None:
+        """Which rows are known to be right; None where none is."""
+        if self.reviewed is None:
+            return None
+        _, fine = reviews_of(self.frame, self.reviewed)
+        return fine if fine.any() else None
 
     @property
     def features(self) -> list[str]:
@@ -177,6 +190,7 @@ def task_of(
     id_column: str | None = None,
     group: str | None = None,
     time: str | None = None,
+    reviewed: str | None = None,
     keep_time: bool = False,
 ) -> Task:
     """Return what is to be learned, with everything checked that can be.
@@ -191,6 +205,8 @@ def task_of(
         Column that names the rows; not learned from.
     group, time : str or None
         Column that the hold-out goes by; not learned from unless it is among the features.
+    reviewed : str or None
+        Column that calls rows wrong, which are not learned from, or fine, which are believed.
     keep_time : bool, default=False
         Whether columns that tell which row it is are learned from where no features are named.
 
@@ -201,7 +217,7 @@ def task_of(
     """
     if not targets:
         raise TableError("no target is named: say which column to learn with --target")
-    by = [name for name in (id_column, group, time) if name is not None]
+    by = [name for name in (id_column, group, time, reviewed) if name is not None]
     require_columns([*targets, *features, *drop, *by], frame.columns, "the table")
     if both := [name for name in (*features, *by) if name in targets]:
         raise TableError(f"{both[0]!r} is a target and cannot be learned from: leave it out")
@@ -211,14 +227,15 @@ def task_of(
     ]
     if not chosen:
         raise TableError("no column is left to learn from: the table needs more than the target")
-    found = targets_of(frame, targets)
+    wrong = None if reviewed is None else reviews_of(frame, reviewed)[0]
+    found = targets_of(frame, targets, wrong=wrong)
     known = frame[found.known]
     plan = plan_columns(known, chosen)
     if not features and not keep_time:
         plan = without_row_names(known, plan, found.values)
     if id_column is not None:
         known = named_by(known, id_column)
-    return Task(known, found, plan, group, time, id_column)
+    return Task(known, found, plan, group, time, id_column, reviewed)
 
 
 def named_by(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -311,6 +328,7 @@ def _fitted(
         pipeline.fit(
             frame if everything else frame[rows],
             task.targets.values if everything else task.targets.values[rows],
+            **({} if task.trusted is None else {"model__trusted": task.trusted[rows]}),
         )
     _silenced(estimator)  # a bar is no part of the model
     if getattr(estimator, "transformation_", None) == "none":

@@ -57,6 +57,8 @@ def facts_of(
     return {
         "rows": n_rows,
         "rows_without_target": task.targets.n_missing,
+        "rows_known_wrong": task.targets.n_wrong,
+        "rows_known_fine": 0 if task.trusted is None else int(task.trusted.sum()),
         "targets": list(task.targets.names),
         "columns": {
             "numbers": list(task.plan.numbers),
@@ -170,8 +172,14 @@ def _episodes(episodes: list[dict[str, Any]]) -> list[str]:
 
 def _rows(facts: dict[str, Any]) -> str:
     missing = facts["rows_without_target"]
-    left = f"; {missing:,} without a target were not" if missing else ""
-    return f"{facts['rows']:,} were learned from{left}"
+    words = f"{facts['rows']:,} were learned from"
+    if fine := facts.get("rows_known_fine", 0):
+        words += f", {fine:,} of them known to be fine"
+    if missing:
+        words += f"; {missing:,} without a target were not"
+    if wrong := facts.get("rows_known_wrong", 0):
+        words += f"; {wrong:,} known to be wrong were not"
+    return words
 
 
 def _columns(columns: dict[str, list[str]]) -> str:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..tables import columns_needed, read_table, require_columns, targets_of, unread_values
+from ..tables import (
+    Targets,
+    columns_needed,
+    read_table,
+    require_columns,
+    reviews_of,
+    targets_of,
+    unread_values,
+)
 from ..tables.opening import file_hint
 from ..text import shortened
 from . import options
@@ -317,6 +325,26 @@ def outliers(
     _say_wrote(files, telling.quiet)
 
 
+def known_targets(saved: Saved, frame: pd.DataFrame) -> Targets:
+    """Return the targets of rows that can be judged.
+
+    Parameters
+    ----------
+    saved : Saved
+        The model.
+    frame : pandas.DataFrame
+        Rows, some with targets.
+
+    Returns
+    -------
+    Targets
+        What people have called wrong, in the column of the fit, is none.
+    """
+    column: str = saved.info.get("reviewed") or ""
+    wrong = reviews_of(frame, column)[0] if column in frame.columns else None
+    return targets_of(frame, saved.info["targets"], to_learn=False, wrong=wrong)
+
+
 def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return the rows that are too far from a model's prediction, and how many were judged.
 
@@ -338,7 +366,7 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
     from ..estimators._base import OUTLIER_DISTANCE
 
-    targets = targets_of(frame, saved.info["targets"], to_learn=False)
+    targets = known_targets(saved, frame)
     if not targets.known.any():
         raise UnusableError("no row has a target to be judged by: use 'robustscn predict' instead")
     known = frame[targets.known]
@@ -386,7 +414,7 @@ def report(
         robustscn report model.skops measurements.csv --out report.html
     """
     saved, frame = model_and_rows(model, data, Path(out), reading, telling)
-    targets = targets_of(frame, saved.info["targets"], to_learn=False)
+    targets = known_targets(saved, frame)
     _refuse_other_rows(saved, targets.values)
     known = frame[targets.known]
     files = write_all({Path(out): report_writer(saved.model, known, saved.info)})

@@ -20,7 +20,7 @@ import numpy as np
 
 from .arrays import Array, HostArray, histogram, like, namespace
 from .mixture import BINS, UNIT, Kinds, bin_of, kinds_in
-from .rows import Column, Rows, Totals
+from .rows import Column, Rows, Totals, filled
 from .scale import NORMAL_MAD
 from .statistics import quantile, total_weight
 
@@ -71,7 +71,11 @@ class Certainty:
 
 
 def certainty_of(
-    rows: Rows, standardised: Column, sample_weight: Column, rate: float
+    rows: Rows,
+    standardised: Column,
+    sample_weight: Column,
+    rate: float,
+    trusted: Column | None = None,
 ) -> tuple[Certainty, Column]:
     """Return what standardised residuals say about right and wrong rows.
 
@@ -85,6 +89,8 @@ def certainty_of(
         How often each row counts.
     rate : float
         Share of right rows allowed among the flagged ones.
+    trusted : column of shape (n_rows,) or None
+        One where a row is known to be right, else zero.
 
     Returns
     -------
@@ -95,35 +101,39 @@ def certainty_of(
     below, above = _sides(rows, standardised, sample_weight)
     far = rows.map(lambda z: namespace(z).abs(_sided(z, below, above)), standardised)
 
-    def counts(d: Array, w: Array) -> Totals:
-        columns = [histogram(bin_of(d[:, q]), w, BINS) for q in range(n_outputs)]
+    known = filled(rows, 0.0, sample_weight) if trusted is None else trusted
+
+    def counts(d: Array, w: Array, known: Array) -> Totals:
+        asked = w * (1.0 - known)
+        columns = [histogram(bin_of(d[:, q]), asked, BINS) for q in range(n_outputs)]
         return (np.stack(columns),)
 
-    (mass,) = rows.reduce(counts, far, sample_weight)
-    kinds = tuple(kinds_in(each / each.sum()) for each in mass)
+    (mass,) = rows.reduce(counts, far, sample_weight, known)
+    kinds = tuple(kinds_in(each / max(each.sum(), 1e-300)) for each in mass)
 
-    def right(d: Array) -> Array:
+    def right(d: Array, known: Array) -> Array:
         columns = [1.0 - kind.probability_wrong(d[:, q]) for q, kind in enumerate(kinds)]
-        return namespace(d).stack(columns, axis=1)
+        return namespace(d).maximum(namespace(d).stack(columns, axis=1), known[:, None])
 
-    def wrong(d: Array) -> Array:
-        product = right(d)[:, 0]
+    def wrong(d: Array, known: Array) -> Array:
+        each = right(d, known)
+        product = each[:, 0]
         for q in range(1, n_outputs):
-            product = product * right(d)[:, q]
+            product = product * each[:, q]
         return 1.0 - product
 
-    probability = rows.map(wrong, far)
+    probability = rows.map(wrong, far, known)
     share, cut = _share_and_cut(rows, probability, sample_weight, rate)
 
-    def masses(z: Array, d: Array, w: Array) -> Totals:
-        xp, counted = namespace(z), right(d) * w[:, None]
+    def masses(z: Array, d: Array, w: Array, known: Array) -> Totals:
+        xp, counted = namespace(z), right(d, known) * w[:, None]
         columns = []
         for q in range(n_outputs):
             place = bin_of(xp.abs(z[:, q])) + BINS * xp.astype(z[:, q] >= 0, xp.int64)
             columns.append(histogram(place, counted[:, q], 2 * BINS))
         return (np.stack(columns, axis=1),)
 
-    (mass,) = rows.reduce(masses, standardised, far, sample_weight)
+    (mass,) = rows.reduce(masses, standardised, far, sample_weight, known)
     edges = np.expm1(UNIT * np.arange(BINS + 1))
     ends = np.concatenate([-edges[:0:-1], edges])
     quantiles = [

@@ -33,7 +33,7 @@ from .rows import Column, Rows, filled
 from .scale import largest_residuals
 from .second_look import SecondLook, second_look
 from .verdict import Verdict, verdict
-from .weighting import Weighting
+from .weighting import Weighting, trusting
 
 BATCH = 4
 """Members grown together, one for each fold of the rows (folds.py): fewer would leave folds out."""
@@ -198,11 +198,14 @@ class Start:
         the rows that it believes.
     noise : Noise or None
         How the scale depends on the inputs, where that is known to begin with.
+    trusted : column of shape (n_rows,) or None
+        One where a row is known to be right: it is believed in full in every round.
     """
 
     believed: Column | None = None
     widest: HostArray | None = None
     noise: Noise | None = None
+    trusted: Column | None = None
 
 
 @dataclass(frozen=True)
@@ -286,6 +289,7 @@ def judge(
     believable = start.believed
     if believable is None:
         believable = filled(rows, 1.0, sample_weight)
+    believable = trusting(rows, believable, sample_weight, start.trusted)
     believed, widest, noise = believable, start.widest, start.noise
     last: Round[Model] | None = None
     look: SecondLook | None = None
@@ -297,7 +301,7 @@ def judge(
             )
             doubt = look.widened(rows, last.opinion.doubt, 1.0)
             judged = _judged(rows, sample_weight, plan, last.evidence, doubt, last.widest, noise)
-            believed = judged.inlier_weight
+            believed = trusting(rows, judged.inlier_weight, sample_weight, start.trusted)
         believed = rows.map(lambda b, grain=plan.grain: _rounded(b, grain), believed)
         weight = rows.map(lambda w, b: w * b, sample_weight, believed)
         before = None if last is None else last.opinion
@@ -313,9 +317,11 @@ def judge(
         if plan.local:
             noise = _noise(rows, sample_weight, believed, learner, opinion, plan.weighting, number)
         judged = _judged(rows, sample_weight, plan, evidence, doubt, widest, noise)
+        suggested = trusting(rows, judged.inlier_weight, sample_weight, start.trusted)
+        judged = replace(judged, inlier_weight=suggested)
         last = Round(plan, opinion, judged, doubt, believed, widest, noise)
         yield last
-        believed = judged.inlier_weight
+        believed = suggested
 
 
 def informed(

@@ -27,6 +27,8 @@ class Problem:
         The caller's weights times the learned ones.
     sketch : Sketch or None
         What candidates are ranked by before the best are scored as they are, on all rows.
+    trusted : column of shape (n_rows,) or None
+        One where a row is known to be right, else zero; None where no row is known to be.
     """
 
     rows: Rows
@@ -34,6 +36,7 @@ class Problem:
     y: Column
     weight: Column
     sketch: Sketch | None = None
+    trusted: Column | None = None
 
     def energy(self, residuals: Column) -> HostArray:
         """Return the weighted sum of squares of each output."""
@@ -51,7 +54,10 @@ def some_rows(problem: Problem, count: int) -> Problem:
     for each small step.
     """
     numbers = spread(problem.rows.n_rows, count)
-    _, taken = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
-    X, y, weight = (to_host64(column) for column in taken)
+    columns = [problem.X, problem.y, problem.weight]
+    if problem.trusted is not None:
+        columns.append(problem.trusted)
+    _, taken = problem.rows.some(numbers, *columns)
+    X, y, weight, *trusted = (to_host64(column) for column in taken)
     rows = LocalRows(count)
-    return Problem(rows, X, y, weight, sketch_of(rows, X))
+    return Problem(rows, X, y, weight, sketch_of(rows, X), *trusted)

@@ -345,13 +345,31 @@ def mean_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column
 
 def at_most_one(rows: Rows, inlier_weight: Column, sample_weight: Column) -> Column:
     """Return inlier weights scaled so that the largest of a counted row is one."""
+    largest = _largest(rows, inlier_weight, sample_weight)
+    # Dividing may give 1 + 1e-16; the cap makes the promise exact.
+    return rows.map(lambda theta: namespace(theta).clip(theta / largest, 0.0, 1.0), inlier_weight)
+
+
+def trusting(
+    rows: Rows, inlier_weight: Column, sample_weight: Column, trusted: Column | None
+) -> Column:
+    """Return inlier weights of which trusted rows have the largest, whatever their residuals."""
+    if trusted is None:
+        return inlier_weight
+    largest = _largest(rows, inlier_weight, sample_weight)
+
+    def full(theta: Array, known: Array) -> Array:
+        return namespace(theta).where(known > 0, namespace(theta).full_like(theta, largest), theta)
+
+    return rows.map(full, inlier_weight, trusted)
+
+
+def _largest(rows: Rows, inlier_weight: Column, sample_weight: Column) -> float:
+    """Return the largest inlier weight of a row that counts."""
 
     def peak(theta: Array, w: Array) -> Totals:
         xp = namespace(theta)
         return (xp.max(xp.where(w > 0, theta, xp.zeros_like(theta))),)
 
     (largest,) = rows.reduce(peak, inlier_weight, sample_weight, combine=larger)
-    # Dividing may give 1 + 1e-16; the cap makes the promise exact.
-    return rows.map(
-        lambda theta: namespace(theta).clip(theta / float(largest), 0.0, 1.0), inlier_weight
-    )
+    return float(largest)

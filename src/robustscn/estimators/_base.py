@@ -8,7 +8,7 @@ back in `predict`. That changes no bit of an ordinary fit and keeps squares of t
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
@@ -312,6 +312,36 @@ def training_of(rows: Rows, X: Column, y: Column, weight: Column) -> Training:
     scaled, scale = _scaled_targets(rows, X, y, weight)
     problem = Problem(rows, X, scaled, weight, _sketch(rows, X, scaled, weight))
     return Training(problem, scale, len(y.shape) == 1, y)
+
+
+def trusting_rows(training: Training, trusted: Any) -> Training:
+    """Return training data of which some rows are known to be right.
+
+    Parameters
+    ----------
+    training : Training
+        Checked.
+    trusted : array-like of bool of shape (n_rows,) or None
+        The rows.
+
+    Returns
+    -------
+    Training
+        The same rows.
+    """
+    if trusted is None:
+        return training
+    problem = training.problem
+    if not isinstance(problem.rows, LocalRows):
+        raise ValueError("trusted rows are known to estimators in memory only, not on a cluster")
+    known = np.asarray(trusted)
+    if known.dtype != bool or known.shape != (problem.rows.n_rows,):
+        raise ValueError(
+            f"trusted must be one bool for each of the {problem.rows.n_rows} rows, got "
+            f"{known.dtype} of shape {known.shape}"
+        )
+    column = like(known.astype(np.float64), problem.weight)
+    return replace(training, problem=replace(problem, trusted=column))
 
 
 def _scaled_targets(rows: Rows, X: Column, y: Column, weight: Column) -> tuple[Column, float]:

@@ -36,7 +36,9 @@ class CertainMixin(RobustMixin):
             last.widest * last.plan.floor,
             None if noise is None else noise.relative,
         )
-        sure, probability = certainty_of(rows, judged.standardised, weight, self.fdr)
+        sure, probability = certainty_of(
+            rows, judged.standardised, weight, self.fdr, problem.trusted
+        )
         self.outlier_probability_ = self._shown(probability)
         self.outliers_ = self._shown(rows.map(lambda p: p > sure.cut, probability))
         self.estimated_outlier_share_ = sure.share

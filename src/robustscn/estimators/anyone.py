@@ -21,6 +21,7 @@ from ..core.scale import centred, mean_size
 from ..core.verdict import not_gross
 from ..core.weighting import Weighting, named
 from ._around import Around
+from ._base import trusting_rows
 from ._crossfit import MANY_ROWS, CrossFitted
 from ._watch import Watch, with_callbacks
 
@@ -144,7 +145,7 @@ class RobustRegressor(Around):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, trusted: Any = None) -> Self:
         """Learn from dirty rows.
 
         Parameters
@@ -155,17 +156,20 @@ class RobustRegressor(Around):
             Targets, of which some may be wrong.
         sample_weight : array-like of shape (n_samples,) or None
             Weights, none negative.
+        trusted : array-like of bool of shape (n_samples,) or None
+            Rows that are known to be right: they are believed in full and never flagged.
 
         Returns
         -------
         RobustRegressor
             Itself.
         """
-        training = self._training(X, y, sample_weight)
+        training = trusting_rows(self._training(X, y, sample_weight), trusted)
         problem = training.problem
         rows, weight = problem.rows, problem.weight
         learner = self._clones(problem, self._seed())
-        start = Start(not_gross(rows, centred(rows, problem.y, weight), weight))
+        first = not_gross(rows, centred(rows, problem.y, weight), weight)
+        start = Start(first, trusted=problem.trusted)
         plans = self._schedule(rows.n_rows)
         watch, rounds = Watch(self, len(plans), X, y), []
         judging = judge(rows, weight, learner, plans, start)

@@ -19,6 +19,7 @@ from ..core.noise import relative_scale
 from ..core.scale import mean_size
 from ..core.weighting import named
 from ._around import Around
+from ._base import trusting_rows
 from ._crossfit import ByValue, CrossFitted, Fitted
 from .flagship import RobustSCNRegressor
 
@@ -135,7 +136,7 @@ class RobustBlendRegressor(Around):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, trusted: Any = None) -> Self:
         """Learn from dirty rows.
 
         Parameters
@@ -146,22 +147,25 @@ class RobustBlendRegressor(Around):
             Targets, of which some may be wrong.
         sample_weight : array-like of shape (n_samples,) or None
             Weights, none negative.
+        trusted : array-like of bool of shape (n_samples,) or None
+            Rows that are known to be right: they are believed in full and never flagged.
 
         Returns
         -------
         RobustBlendRegressor
             Itself.
         """
-        training = self._training(X, y, sample_weight)
+        training = trusting_rows(self._training(X, y, sample_weight), trusted)
         problem, seed = training.problem, self._seed()
         rows, weight = problem.rows, problem.weight
         networks = RobustSCNRegressor(random_state=seed)
         if self.networks is not None:
             networks = clone(self.networks)
-        self.networks_ = networks.fit(X, y, sample_weight)
+        self.networks_ = networks.fit(X, y, sample_weight, trusted=trusted)
         learner = Both(self._clones(problem, seed), *_said_by(networks, problem.X))
         plan = Plan(named("mixture"), floor=WIDEST * NARROWED, local=True)
-        (last,) = judge(rows, weight, learner, [plan], Start(networks.inlier_weight_))
+        start = Start(networks.inlier_weight_, trusted=problem.trusted)
+        (last,) = judge(rows, weight, learner, [plan], start)
         members, self.share_ = last.model
         self._keep_clones(learner.clones.on_all_rows(weight * last.inlier_weight), members)
         self.error_path_ = np.append(networks.error_path_, mean_size(rows, last.evidence, weight))

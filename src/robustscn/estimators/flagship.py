@@ -42,6 +42,7 @@ from ._base import (
     float_dtypes,
     one_blas_thread,
     rows_of,
+    trusting_rows,
 )
 from ._certainty import CertainMixin
 from ._stream import StreamMixin
@@ -208,7 +209,14 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        trusted: Any = None,
     ) -> Self:
         """Learn from dirty rows.
 
@@ -221,15 +229,17 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         sample_weight : array-like of shape (n_samples,) or None
             Weights, none negative; 2 is the same as the row twice.
         X_val, y_val : array-like or None
-            Trusted rows, if there are any: they then choose the round that is kept, which is
-            otherwise one of those with all networks.
+            Other rows that are right, if there are any: they then choose the round that is kept,
+            which is otherwise one of those with all networks.
+        trusted : array-like of bool of shape (n_samples,) or None
+            Rows that are known to be right: they are believed in full and never flagged.
 
         Returns
         -------
         RobustSCNRegressor
             Itself.
         """
-        training = self._training(X, y, sample_weight)
+        training = trusting_rows(self._training(X, y, sample_weight), trusted)
         validation = self._validation(X_val, y_val, training)
         scaling = self._units(training.problem)
         problem = scaled(training.problem, scaling)
@@ -313,7 +323,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             problem.weight,
             committee,
             plans,
-            Start(self._first_weights(problem)),
+            Start(self._first_weights(problem), trusted=problem.trusted),
             negligible=training.negligible(1e-6),
         )
         for plan in plans:
@@ -346,7 +356,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
             weight,
             everyone,
             [Plan(weighting, floor=kept.plan.floor, grain=kept.plan.grain)],
-            Start(first.inlier_weight, kept.widest, noise),
+            Start(first.inlier_weight, kept.widest, noise, everyone.problem.trusted),
             negligible=training.negligible(1e-6),
         )
         return final

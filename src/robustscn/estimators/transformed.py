@@ -135,7 +135,7 @@ class RobustTransformedRegressor(
         self.transformation = transformation
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, trusted: Any = None) -> Self:
         """Learn from dirty rows.
 
         Parameters
@@ -146,6 +146,8 @@ class RobustTransformedRegressor(
             Targets, of which some may be wrong.
         sample_weight : array-like of shape (n_samples,) or None
             Weights, none negative.
+        trusted : array-like of bool of shape (n_samples,) or None
+            Rows that are known to be right: they are believed in full and never flagged.
 
         Returns
         -------
@@ -159,12 +161,15 @@ class RobustTransformedRegressor(
         wanted = self.transformation
         _check_range(wanted, targets)
         first = "none" if wanted == "auto" else wanted
-        fitted = {first: self._fitted_to(first, X, targets, sample_weight)}
+        rows = {"sample_weight": sample_weight}
+        if trusted is not None:  # robust estimators of the paper know no such rows
+            rows["trusted"] = trusted
+        fitted = {first: self._fitted_to(first, X, targets, rows)}
         self.evenness_ = {first: evenness(fitted[first])}
         self.transformation_ = first
         other = _remedy(targets) if wanted == "auto" else None
         if other is not None and self.evenness_["none"] > UNEVEN:
-            fitted[other] = self._fitted_to(other, X, targets, sample_weight)
+            fitted[other] = self._fitted_to(other, X, targets, rows)
             self.evenness_[other] = evenness(fitted[other])
             if abs(self.evenness_[other]) < EVENED * self.evenness_["none"]:
                 self.transformation_ = other
@@ -210,11 +215,11 @@ class RobustTransformedRegressor(
         with np.errstate(over="ignore"):
             return TRANSFORMS[self.transformation_].back(np.asarray(learned, dtype=np.float64))
 
-    def _fitted_to(self, transform: str, X: Any, y: HostArray, sample_weight: Any) -> Any:
+    def _fitted_to(self, transform: str, X: Any, y: HostArray, rows: dict[str, Any]) -> Any:
         inner = RobustSCNRegressor(random_state=self.random_state)
         if self.estimator is not None:
             inner = clone(self.estimator)
-        return inner.fit(X, TRANSFORMS[transform].there(y), sample_weight)
+        return inner.fit(X, TRANSFORMS[transform].there(y), **rows)
 
     def _keep(self, inner: Any, targets: HostArray) -> None:
         self.estimator_, self._observed, self._flat = inner, targets, targets.ndim == 1

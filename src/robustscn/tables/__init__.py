@@ -13,6 +13,7 @@ from .pipeline import (
 )
 from .quantities import tidied
 from .reading import read_table
+from .reviews import reviews_of
 from .targets import Targets, targets_of
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "plan_columns",
     "read_table",
     "require_columns",
+    "reviews_of",
     "table_pipeline",
     "targets_of",
     "tidied",

@@ -35,19 +35,33 @@ class Targets:
         Targets of the rows that have them all.
     known : bool ndarray of shape (n_rows,)
         Which rows those are.
+    wrong : bool ndarray of shape (n_rows,)
+        Of the others, which have targets that are known to be wrong.
     """
 
     names: tuple[str, ...]
     values: NDArray[np.float64]
     known: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]
 
     @property
     def n_missing(self) -> int:
         """Rows that lack a target."""
-        return int((~self.known).sum())
+        return int((~self.known & ~self.wrong).sum())
+
+    @property
+    def n_wrong(self) -> int:
+        """Rows whose targets are known to be wrong."""
+        return int(self.wrong.sum())
 
 
-def targets_of(frame: pd.DataFrame, names: Sequence[str], *, to_learn: bool = True) -> Targets:
+def targets_of(
+    frame: pd.DataFrame,
+    names: Sequence[str],
+    *,
+    to_learn: bool = True,
+    wrong: NDArray[np.bool_] | None = None,
+) -> Targets:
     r"""Return the targets of a table as numbers.
 
     Parameters
@@ -59,6 +73,8 @@ def targets_of(frame: pd.DataFrame, names: Sequence[str], *, to_learn: bool = Tr
     to_learn : bool, default=True
         Whether a model is to be learned from them: then ten rows are needed, and values that
         are not all the same.
+    wrong : bool ndarray of shape (n_rows,) or None
+        Rows whose targets are known to be wrong: they count as none.
 
     Returns
     -------
@@ -75,10 +91,12 @@ def targets_of(frame: pd.DataFrame, names: Sequence[str], *, to_learn: bool = Tr
     require_columns(names, frame.columns, "the table")
     columns = np.column_stack([_numbers(frame[name], name) for name in names])
     known: NDArray[np.bool_] = np.asarray(np.isfinite(columns).all(axis=1))
+    wrong = np.zeros_like(known) if wrong is None else known & wrong
+    known &= ~wrong
     values = columns[known]
     if to_learn:
         _refuse_too_little(values, names, len(frame))
-    return Targets(tuple(names), values[:, 0] if len(names) == 1 else values, known)
+    return Targets(tuple(names), values[:, 0] if len(names) == 1 else values, known, wrong)
 
 
 def _numbers(column: pd.Series, name: str) -> NDArray[np.float64]:
