@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Coroutine, Mapping
@@ -23,6 +24,12 @@ from .jobs import Job
 
 ANSWERS = ("wrong", "fine")
 """What a row can be called; one that is called neither is left to the fit."""
+
+REVIEW = "review"
+"""What the column of answers is called, with a number where the name is taken."""
+
+
+_REVIEWED = rf"{REVIEW}(_\d+)?"
 
 
 class Refusal(Exception):  # noqa: N818 - an answer to the user, and no fault
@@ -111,7 +118,7 @@ class Desk:
     @property
     def looking(self) -> bool:
         """Whether the table is being looked at."""
-        return self.look is not None and self.look.facts is None and self.look.error is None
+        return self.look is not None and not self.look.ended
 
     # The table ------------------------------------------------------------------------------
 
@@ -170,18 +177,17 @@ class Desk:
         if with_answers and not self.answers:
             raise Refusal("no row is marked yet: say of some which are wrong and which are fine")
         fit_words("", choice, {})  # what cannot be typed is refused here
-        self.stage = "starting"
-        self._begin(self._fitted(dict(choice), with_answers))
-
-    async def _fitted(self, choice: dict[str, Any], with_answers: bool) -> None:
         self._count += 1
-        folder = self.folder / f"fit-{self._count}"
-        folder.mkdir()
-        job = self.fit = Job([], folder)
+        self.stage, self.fit = "starting", Job([], self.folder / f"fit-{self._count}")
+        self._begin(self._fitted(self.fit, dict(choice), with_answers))
+
+    async def _fitted(self, job: Job, choice: dict[str, Any], with_answers: bool) -> None:
+        folder = job.folder
         try:
+            folder.mkdir()
             table = self._there()
             file, reading, column = await asyncio.to_thread(
-                self._laid_out, table, folder, with_answers
+                self._laid_out, table, folder, choice if with_answers else None
             )
             job.words = fit_words(file, choice, reading, column)
             self.stage = "fitting"
@@ -206,11 +212,11 @@ class Desk:
             await asyncio.sleep(0.05)
 
     def _laid_out(
-        self, table: Table, folder: Path, with_answers: bool
+        self, table: Table, folder: Path, answered: dict[str, Any] | None
     ) -> tuple[str, dict[str, Any], str | None]:
         """Put the table where the fit runs; return its name there, how to read it, its answers."""
-        if with_answers:
-            content, name, column = self.reviewed()
+        if answered is not None:
+            content, name, column = self.reviewed(answered)
             (folder / name).write_bytes(content)
             return name, _as_rewritten(table.reading), column
         if not table.ours:
@@ -268,20 +274,28 @@ class Desk:
             else:
                 self.answers.pop(int(place), None)
 
-    def reviewed(self) -> tuple[bytes, str, str]:
-        """Return the table with the answers as a column more, its name, and the column's."""
-        from ..tables import with_column
+    def reviewed(self, choice: Mapping[str, Any]) -> tuple[bytes, str, str]:
+        """Return the table with the answers as a column more, its name, and the column's.
+
+        Answers that the table came with are in it too.
+        """
+        from ..tables import read_table, reviews_of, with_column
 
         table = self._there()
         if self.look is None or self.look.facts is None:
             raise Refusal("the table has not been read yet")
         facts = self.look.facts
-        values = [self.answers.get(row, "") for row in range(facts["rows"])]
-        column, number = "review", 1
+        how = _keywords(table.reading)
+        answers = dict(self.answers)
+        if before := choice.get("reviewed"):
+            marked = reviews_of(read_table(table.path, **how), before)
+            for word, rows in zip(ANSWERS, marked, strict=True):
+                answers = dict.fromkeys(rows.nonzero()[0].tolist(), word) | answers
+        values = [answers.get(row, "") for row in range(facts["rows"])]
+        column, number = REVIEW, 1
         while column in facts["kinds"]:
             number += 1
-            column = f"review_{number}"
-        how = _keywords(table.reading)
+            column = f"{REVIEW}_{number}"
         asked = {k: how[k] for k in ("separator", "encoding", "skip_rows", "sheet")}
         content, ending = with_column(table.path, column, values, **asked)
         return content, f"{table.name.split('.')[0] or 'table'}-reviewed{ending}", column
@@ -312,7 +326,7 @@ class Desk:
         if self.look is None:
             return None
         facts = self.look.facts
-        if facts is None:
+        if facts is None or self.looking:
             return {"running": self.looking, "error": self.look.error}
         naming = facts["naming_rows"]
         return {
@@ -329,6 +343,7 @@ class Desk:
             ],
             "notes": facts["notes"],
             "guess": guessed_target(facts["kinds"], naming),
+            "reviewed": next((n for n in facts["kinds"] if re.fullmatch(_REVIEWED, n)), None),
         }
 
     def _fit_state(self) -> dict[str, Any] | None:

@@ -81,7 +81,7 @@ def fit_words(
     reading : mapping
         As of `reading_words`.
     reviewed : str or None
-        Column of answers.
+        Column of answers, in place of one that was chosen.
 
     Returns
     -------
@@ -95,13 +95,14 @@ def fit_words(
     ['fit', 'mill.csv', '--target', 'size', '--rounds', '5']
     """
     words = ["fit", file, *_option("target", _text(choice.get("target")))]
-    for name in _texts(choice.get("drop")):
+    before = _text(choice.get("reviewed"))
+    for name in [*_texts(choice.get("drop")), *filter(None, [before if reviewed else ""])]:
         words += _option("drop", name)
     for name in _COLUMNS:
         if text := _text(choice.get(name)):
             words += _option(name, text)
-    if reviewed is not None:
-        words += _option("reviewed", reviewed)
+    if asked := reviewed or before:
+        words += _option("reviewed", asked)
     if choice.get("keep_time"):
         words.append("--keep-time")
     for name, usual in _USUAL.items():

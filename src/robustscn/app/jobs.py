@@ -39,10 +39,17 @@ class Job:
     error: str | None = None
     cancelled: bool = False
     facts: dict[str, Any] | None = None
+    ended: bool = False
     _process: Any = field(default=None, repr=False)
 
     async def run(self) -> None:
         """Run it to its end: `facts` is what it printed, or `error` says in a line why not."""
+        try:
+            await self._run()
+        finally:
+            self.ended = True
+
+    async def _run(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             # -P: a table that is called numpy.py is no module.
             *(sys.executable, "-P", "-m", "robustscn.cli", *self.words, "--json"),

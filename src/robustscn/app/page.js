@@ -91,7 +91,8 @@
   };
 
   const drawTable = () => {
-    $("table-there").hidden = !state.table;
+    $("table-there").hidden = $("reading").hidden = !state.table;
+    $("drop").classList.toggle("there", Boolean(state.table));
     if (!state.table) return;
     $("table-name").textContent = state.table.name;
     $("table-size").textContent = state.table.size;
@@ -121,11 +122,24 @@
   };
   const listed = (items) => {
     const list = el("ul", { className: "found" });
-    list.append(...items.map((text) => el("li", { textContent: text })));
+    list.append(...items.map((each) => el("li", {}, each)));
     return list;
   };
+  // Where the command line would be told of a mark for nothing, there is a button.
+  const finding = ({ column, words, where }) => {
+    const [text, mark] = words.split(/ \(--na (.*) reads it so\)/);
+    const line = el("span", { textContent: `${column} ${text} ${where && `(${where})`}` });
+    if (!mark) return line;
+    const button = el("button", { type: "button", textContent: `Read ${mark} as nothing` });
+    button.addEventListener("click", () => {
+      const na = [...(state.table.reading.na ?? []), mark];
+      order("look", { ...state.table.reading, na });
+    });
+    line.append(button);
+    return line;
+  };
   const drawFindings = (look) => {
-    const found = look.findings.map((each) => `${each.column}: ${each.words}${each.where ? `, ${each.where}` : ""}`);
+    const found = look.findings.map(finding);
     $("findings").replaceChildren();
     if (found.length) $("findings").append(el("h3", { textContent: "Odd about the columns" }), listed(found.slice(0, 12)));
     else $("findings").append(el("p", { className: "note", textContent: "Nothing is odd about the columns." }));
@@ -147,7 +161,7 @@
     target.value = chosen?.target ?? look.guess ?? look.columns[0].name;
     for (const select of document.querySelectorAll("[data-columns]")) {
       select.replaceChildren(el("option", { value: "", textContent: select.dataset.columns }), ...look.columns.map((each) => option(each.name)));
-      select.value = chosen?.[select.name] ?? "";
+      select.value = chosen?.[select.name] ?? (select.name === "reviewed" && !chosen ? look.reviewed ?? "" : "");
     }
     const ticks = look.columns.slice(0, MOST_TICKS).map((each) => {
       const box = el("input", { type: "checkbox", value: each.name, checked: !chosen?.drop?.includes(each.name) });
@@ -169,21 +183,21 @@
   const drawFit = (before) => {
     const fit = state.fit;
     const running = Boolean(fit?.stage);
-    $("step-fit").hidden = !running;
+    $("step-fit").hidden = !fit;
+    $("under-way").hidden = !running;
+    if (!fit) return;
+    const words = stageWords(fit);
+    $("stage").textContent = words;
+    if (running || before.fit?.stage) say(words);
     if (running) {
-      const words = stageWords(fit);
-      $("stage").textContent = words;
-      say(words);
       const share = fit.stage === "gathering" ? 1 : fit.progress?.share;
       if (share === undefined) $("bar").removeAttribute("value");
       else $("bar").value = share;
       if (!before.fit?.stage && before.table) arrive("h-fit");
-    } else if (before.fit?.stage || !before.table) {
-      if (fit?.cancelled) say("Cancelled; nothing is left of it");
-      else if (fit?.error) complain(fit.error);
-    }
+    } else if (fit.error && !fit.cancelled) complain(fit.error);
   };
-  const stageWords = ({ stage, progress, cancelled }) => {
+  const stageWords = ({ stage, progress, cancelled, error }) => {
+    if (!stage) return cancelled ? "Cancelled; nothing is left of it." : error ? "It could not be learned." : "Done.";
     if (cancelled) return "Ending …";
     if (stage === "gathering" || progress?.share === 1) return "Writing the results …";
     if (!progress) return "Reading the table …";

@@ -84,7 +84,11 @@ def routes(desk: Desk, limit: int, end: Callable[[], None]) -> Starlette:
         name = request.path_params["name"]
         if name != "reviewed":
             return _result_file(desk, name)
-        content, called, _ = await run_in_threadpool(desk.reviewed)
+        choice = desk.result.choice if desk.result else {}
+        try:
+            content, called, _ = await run_in_threadpool(desk.reviewed, choice)
+        except ValueError as fault:  # a table that has changed since it was read
+            raise Refusal(one_line(fault)) from None
         return _attached(content, called)
 
     async def stop(_request: Request) -> Response:

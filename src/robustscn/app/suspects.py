@@ -24,7 +24,13 @@ MOST_ROWS = 1000
 MOST_COLUMNS = 12
 """Inputs that are shown beside a suspect; a screen has no room for more."""
 
-_JUDGED = ("observed", "expected", "deviations", "probability")
+_JUDGED = {
+    "observed": "{:.6g}",
+    "expected": "{:.6g}",
+    "deviations": "{:+.1f}",
+    "probability": "{:.1%}",
+}
+"""What the fit says of a row, and how it is written."""
 
 
 def listed_suspects(
@@ -65,7 +71,7 @@ def listed_suspects(
     for each in found[:MOST_ROWS]:
         at = _place(places[each[name]], frame[target], float(each["observed"]))
         raw = ["" if at is None else _shown(frame[column].iloc[at]) for column in shown]
-        numbers = [_shown(float(each[column])) for column in judged]
+        numbers = [_JUDGED[column].format(float(each[column])) for column in judged]
         rows.append({"at": at, "texts": [shortened(each[name], 60), *numbers, *raw]})
     columns = [{"label": name, "number": id_column is None}]
     columns += [{"label": label, "number": True} for label in judged]
