@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 from apps import LONG, SMALL, Visitor, app, as_csv, measurements, processes_in, until
-from robustscn.app.forms import as_typed, file_name, fit_words, guessed_target
+from robustscn.app.forms import CHOICE, as_typed, file_name, filled_in, fit_words, guessed_target
 from robustscn.cli import main
 from robustscn.persistence import load
 
@@ -141,8 +141,13 @@ def test_what_cannot_be_asked_is_refused(visitor):
     assert visitor.do("answer", {"-1": "fine"})[0] == 409
     status, said = visitor.do("refit")
     assert (status, said["error"].split(":")[0]) == (409, "no row is marked yet")
-    status, said = visitor.do("fit", {"target": "x" * 30_000})
-    assert status == 409
+    for what in ("fit", "look"):
+        status, said = visitor.do(what, {"target": "x" * 30_000, "sheet": "x" * 30_000})
+        assert (status, said["error"]) == (409, "a field is too long")
+    # What is no field of the form is no part of a command, and of a wrong kind is nothing.
+    state, _ = visitor.fit({"target": ["size"], "model": "/tmp/x", "id": {"a": 1}, "debug": True})
+    assert state["fit"]["command"] == "robustscn fit t.csv --target ''"
+    assert state["fit"]["error"].startswith("no target is named")
 
 
 # Sizes
@@ -465,7 +470,8 @@ def test_what_begins_like_an_option_is_none():
 
 def test_usual_settings_are_not_spelled_out():
     usual = {"target": "y", "learner": "networks", "transform": "auto", "rounds": "", "drop": []}
-    assert as_typed(fit_words("my t.csv", usual, {})) == "robustscn fit 'my t.csv' --target y"
+    chosen = filled_in(usual, CHOICE)
+    assert as_typed(fit_words("my t.csv", chosen, {})) == "robustscn fit 'my t.csv' --target y"
     others = {"target": "y", "learner": "both", "transform": "log", "keep_time": "on", "time": "t"}
     words = fit_words("t.csv", others, {"skip_rows": "2", "separator": ";"})
     assert words[4:] == [

@@ -12,14 +12,22 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..sizes import size_in_words
 from ..text import one_line
-from .forms import OUTPUTS, as_typed, fit_words, guessed_target, reading_words
+from .forms import (
+    CHOICE,
+    OUTPUTS,
+    READING,
+    as_typed,
+    filled_in,
+    fit_words,
+    guessed_target,
+    reading_words,
+)
 from .jobs import Job
 
 ANSWERS = ("wrong", "fine")
@@ -153,7 +161,7 @@ class Desk:
             raise Refusal("a fit is running: cancel it before the table is read again")
         if self.look is not None:
             await self.look.cancel()
-        table.reading = dict(reading)
+        reading = table.reading = filled_in(reading, READING)
         file, folder = str(table.path), self.folder
         if table.ours:  # so that messages call it what its owner does
             file, folder = table.name, table.path.parent
@@ -176,10 +184,10 @@ class Desk:
             raise Refusal("the table has not been read yet")
         if with_answers and not self.answers:
             raise Refusal("no row is marked yet: say of some which are wrong and which are fine")
-        fit_words("", choice, {})  # what cannot be typed is refused here
+        chosen = filled_in(choice, CHOICE)
         self._count += 1
         self.stage, self.fit = "starting", Job([], self.folder / f"fit-{self._count}")
-        self._begin(self._fitted(self.fit, dict(choice), with_answers))
+        self._begin(self._fitted(self.fit, chosen, with_answers))
 
     async def _fitted(self, job: Job, choice: dict[str, Any], with_answers: bool) -> None:
         folder = job.folder
@@ -196,7 +204,8 @@ class Desk:
             if job.facts is not None and not job.cancelled:
                 self.stage = "gathering"
                 result = await asyncio.to_thread(self._gathered, job, choice, reading, file, column)
-                self._keep(result)
+                if not job.cancelled:
+                    self._keep(result)
         except Exception as fault:
             job.error = one_line(fault)
         finally:
@@ -247,10 +256,8 @@ class Desk:
         beside = dict.fromkeys([*filter(None, times[:2]), *inputs])
         target = facts["targets"][0]
         suspects = listed_suspects(
-            job.folder / "outliers.csv", frame, target, list(beside), choice.get("id") or None
+            job.folder / "outliers.csv", frame, target, list(beside), choice.get("id")
         )
-        if self.result is not None and self.result.choice.get("target") != choice.get("target"):
-            self.answers = {}  # they were about another column
         return Result(
             self._count, job.folder, as_typed(job.words), choice, facts, summary_lines(facts),
             suspects, column is not None,
@@ -259,6 +266,8 @@ class Desk:
     def _keep(self, result: Result) -> None:
         if self.result is not None:
             self.discard(self.result.folder)
+            if self.result.choice["target"] != result.choice["target"]:
+                self.answers = {}  # they were about another column
         self.result = result
 
     # Answers --------------------------------------------------------------------------------
@@ -399,8 +408,8 @@ def _keywords(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return how the table is read, as `read_table` takes it."""
     from ..cli.options import Reading
 
-    given: dict[str, Any] = {name: value for name, value in reading.items() if value}
-    with suppress(KeyError):
+    given = dict(reading)
+    if "skip_rows" in given:
         given["skip_rows"] = int(given["skip_rows"])
     return Reading(**given).keywords()
 

@@ -14,6 +14,9 @@ _READING = ("separator", "encoding", "decimal", "thousands", "skip_rows", "sheet
 _COLUMNS = ("id", "time", "group")
 _USUAL = {"learner": "networks", "transform": "auto"}
 _SIZES = ("networks", "nodes", "rounds", "seed")
+_LISTS = ("drop", "na")
+READING = (*_READING, "na")
+CHOICE = ("target", "drop", *_COLUMNS, "reviewed", "keep_time", *_USUAL, *_SIZES)
 _LONGEST = 20_000
 
 
@@ -45,13 +48,46 @@ def file_name(given: str) -> str:
     return f"table-{name}" if name.lower() in OUTPUTS else name
 
 
+def filled_in(asked: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a form that were filled in; what else was sent is left out.
+
+    Parameters
+    ----------
+    asked : mapping
+        As the browser sends it: anything.
+    fields : sequence of str
+        Names of the form's fields.
+
+    Returns
+    -------
+    dict
+        Texts and lists of texts.
+
+    Raises
+    ------
+    ValueError
+        Where a text is longer than any that is meant.
+
+    Examples
+    --------
+    >>> from robustscn.app.forms import CHOICE, filled_in
+    >>> filled_in({"target": "size", "rounds": 5, "drop": ["a", 1, ""], "evil": "x"}, CHOICE)
+    {'target': 'size', 'drop': ['a', '1'], 'rounds': '5'}
+    """
+    found = {
+        name: _texts(asked.get(name)) if name in _LISTS else _text(asked.get(name))
+        for name in fields
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 def reading_words(reading: Mapping[str, Any]) -> list[str]:
     """Return the options that say how a table is read.
 
     Parameters
     ----------
     reading : mapping
-        By the names of the options; what is empty is left to be found out.
+        From `filled_in`; what is not given is found out.
 
     Returns
     -------
@@ -60,9 +96,9 @@ def reading_words(reading: Mapping[str, Any]) -> list[str]:
     """
     words = []
     for name in _READING:
-        if text := _text(reading.get(name)):
-            words += _option(name.replace("_", "-"), text)
-    for mark in _texts(reading.get("na")):
+        if name in reading:
+            words += _option(name.replace("_", "-"), reading[name])
+    for mark in reading.get("na", ()):
         words += _option("na", mark)
     return words
 
@@ -77,9 +113,9 @@ def fit_words(
     file : str
         The table.
     choice : mapping
-        Columns and settings by the names of the options; what is empty is as usual.
+        From `filled_in`; what is not given is as usual.
     reading : mapping
-        As of `reading_words`.
+        The same of how the table is read.
     reviewed : str or None
         Column of answers, in place of one that was chosen.
 
@@ -94,23 +130,21 @@ def fit_words(
     >>> fit_words("mill.csv", {"target": "size", "learner": "networks", "rounds": "5"}, {})
     ['fit', 'mill.csv', '--target', 'size', '--rounds', '5']
     """
-    words = ["fit", file, *_option("target", _text(choice.get("target")))]
-    before = _text(choice.get("reviewed"))
-    for name in [*_texts(choice.get("drop")), *filter(None, [before if reviewed else ""])]:
+    before = choice.get("reviewed")
+    left_out = [*choice.get("drop", ()), *([before] if before and reviewed else [])]
+    words = ["fit", file, *_option("target", choice.get("target", ""))]
+    for name in left_out:
         words += _option("drop", name)
     for name in _COLUMNS:
-        if text := _text(choice.get(name)):
-            words += _option(name, text)
+        if name in choice:
+            words += _option(name, choice[name])
     if asked := reviewed or before:
         words += _option("reviewed", asked)
-    if choice.get("keep_time"):
+    if "keep_time" in choice:
         words.append("--keep-time")
-    for name, usual in _USUAL.items():
-        if (text := _text(choice.get(name))) and text != usual:
-            words += _option(name, text)
-    for name in _SIZES:
-        if text := _text(choice.get(name)):
-            words += _option(name, text)
+    for name in (*_USUAL, *_SIZES):
+        if name in choice and choice[name] != _USUAL.get(name):
+            words += _option(name, choice[name])
     return words + reading_words(reading)
 
 

@@ -127,10 +127,10 @@ async def _done(desk: Desk, what: str, asked: dict[str, Any]) -> None:
         raise HTTPException(404, "there is nothing of that name")
     try:
         waiting = doing[what]()
+        if waiting is not None:
+            await waiting
     except ValueError as fault:
         raise Refusal(str(fault)) from None
-    if waiting is not None:
-        await waiting
 
 
 async def _take(desk: Desk, request: Request, limit: int) -> None:
