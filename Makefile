@@ -57,8 +57,8 @@ test: $(VENV)/.developer  ## the tests: under five minutes on two cores
 test-evidence: $(VENV)/.developer  ## how the numbers on the pages are made: the paper, benchmark scripts
 	$(BIN)/python -m pytest -n 2 -m "evidence and not slow and not hostile" tests
 
-test-browser: $(VENV)/.developer  ## the report in a real browser; needs Debian's chromium and chromium-driver
-	$(BIN)/python -m pytest -m browser tests/test_report_browser.py
+test-browser: $(VENV)/.developer  ## the report and the local page in a real browser; needs Debian's chromium and chromium-driver
+	$(BIN)/python -m pytest -m browser tests/test_report_browser.py tests/test_app_browser.py
 
 docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not change is kept
 	$(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
@@ -149,6 +149,7 @@ readme: $(VENV)/.developer  ## the README's picture and tables, from the committ
 pictures: $(VENV)/.developer  ## pictures of the docs; needs Debian's chromium and chromium-driver
 	$(BIN)/python examples/plots.py --folder out/plots
 	$(BIN)/python examples/report_picture.py docs/report.png
+	$(BIN)/python examples/app_picture.py docs/app.png
 	$(BIN)/python examples/stream.py --picture docs/stream.png
 
 reproduce: $(VENV)/.user  ## the paper's tables and figures; under two hours, goes on where it was

@@ -297,7 +297,7 @@ def test_suspects_are_those_of_the_file_beside_what_was_measured(visitor):
     table = pd.read_csv(io.BytesIO(visitor.file("outliers.csv")))
     frame = measurements()
     labels = [each["label"] for each in listed["columns"]]
-    assert labels[:5] == ["line", "observed", "expected", "deviations", "probability"]
+    assert labels[:5] == ["line", "observed", "expected", "deviations", "probably wrong"]
     assert labels[5:] == ["when", "flow", "mill"]
     assert [row["at"] for row in listed["rows"]] == (table["line"] - 2).tolist()
     for row in listed["rows"]:

@@ -240,8 +240,8 @@
     el("li", {}, el("a", { href, download: "" }, el("strong", { textContent: name }), el("span", { className: "note", textContent: words })));
   const drawTiles = (result) => {
     const tiles = [
-      ["Rows learned from", count(result.rows), result.with_answers ? "with your answers" : `in ${digits(result.seconds)} s`],
-      ["Suspect rows", count(result.distrusted), `${digits(100 * result.share)} % of them`],
+      ["Rows learned from", count(result.rows), result.with_answers ? "with your answers" : `in ${result.seconds.toFixed(1)} s`],
+      ["Suspect rows", count(result.distrusted), `${(100 * result.share).toFixed(1)} % of them`],
     ];
     if (result.error !== null) {
       const error = typeof result.error === "number" ? digits(result.error) : Object.values(result.error).map(digits).join(", ");

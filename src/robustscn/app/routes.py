@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -49,66 +50,71 @@ def routes(desk: Desk, limit: int, end: Callable[[], None]) -> Starlette:
     starlette.applications.Starlette
         To be guarded.
     """
+    answers = _Answers(desk, limit, end)
+    return Starlette(
+        routes=[
+            Route("/", answers.page),
+            Route("/asset/{name}", answers.asset),
+            Route("/state", answers.state),
+            Route("/table", answers.table, methods=["PUT"]),
+            Route("/do/{what}", answers.done, methods=["POST"]),
+            Route("/suspects", answers.suspects),
+            Route("/report", answers.report),
+            Route("/files/{name}", answers.file),
+            Route("/end", answers.end, methods=["POST"]),
+        ],
+        exception_handlers={HTTPException: _said, Refusal: _refused},
+    )
 
-    def state() -> JSONResponse:
-        return JSONResponse({**desk.state(), "limit": limit})
 
-    async def page(_request: Request) -> Response:
+class _Answers:
+    """One for each thing that the page asks."""
+
+    def __init__(self, desk: Desk, limit: int, end: Callable[[], None]) -> None:
+        self.desk = desk
+        self.limit = limit
+        self.ending = end
+
+    async def page(self, _request: Request) -> Response:
         return _file("page.html")
 
-    async def asset(request: Request) -> Response:
+    async def asset(self, request: Request) -> Response:
         return _file(request.path_params["name"])
 
-    async def shown(_request: Request) -> Response:
-        return state()
+    async def state(self, _request: Request) -> Response:
+        return JSONResponse({**self.desk.state(), "limit": self.limit})
 
-    async def take(request: Request) -> Response:
-        await _take(desk, request, limit)
-        return state()
+    async def table(self, request: Request) -> Response:
+        await _take(self.desk, request, self.limit)
+        return await self.state(request)
 
-    async def ask(request: Request) -> Response:
-        asked = await _json(request)
-        await _done(desk, request.path_params["what"], asked)
-        return state()
+    async def done(self, request: Request) -> Response:
+        await _done(self.desk, request.path_params["what"], await _json(request))
+        return await self.state(request)
 
-    async def suspects(_request: Request) -> Response:
-        if desk.result is None:
+    async def suspects(self, _request: Request) -> Response:
+        if self.desk.result is None:
             raise HTTPException(404, "there is no fit yet")
-        answers = {str(place): word for place, word in desk.answers.items()}
-        return JSONResponse({**desk.result.suspects, "answers": answers})
+        answers = {str(place): word for place, word in self.desk.answers.items()}
+        return JSONResponse({**self.desk.result.suspects, "answers": answers})
 
-    async def report(_request: Request) -> Response:
-        return _result_file(desk, "report.html", inline=True)
+    async def report(self, _request: Request) -> Response:
+        return _result_file(self.desk, "report.html", inline=True)
 
-    async def download(request: Request) -> Response:
+    async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name != "reviewed":
-            return _result_file(desk, name)
-        choice = desk.result.choice if desk.result else {}
+            return _result_file(self.desk, name)
+        choice = self.desk.result.choice if self.desk.result else {}
         try:
-            content, called, _ = await run_in_threadpool(desk.reviewed, choice)
+            content, called, _ = await run_in_threadpool(self.desk.reviewed, choice)
         except ValueError as fault:  # a table that has changed since it was read
             raise Refusal(one_line(fault)) from None
         return _attached(content, called)
 
-    async def stop(_request: Request) -> Response:
-        end()
+    async def end(self, _request: Request) -> Response:
+        self.ending()
         return JSONResponse({})
-
-    return Starlette(
-        routes=[
-            Route("/", page),
-            Route("/asset/{name}", asset),
-            Route("/state", shown),
-            Route("/table", take, methods=["PUT"]),
-            Route("/do/{what}", ask, methods=["POST"]),
-            Route("/suspects", suspects),
-            Route("/report", report),
-            Route("/files/{name}", download),
-            Route("/end", stop, methods=["POST"]),
-        ],
-        exception_handlers={HTTPException: _said, Refusal: _refused},
-    )
 
 
 async def _done(desk: Desk, what: str, asked: dict[str, Any]) -> None:
@@ -226,8 +232,6 @@ def _result_file(desk: Desk, name: str, *, inline: bool = False) -> Response:
 
 
 def _attached(content: bytes, name: str) -> Response:
-    from urllib.parse import quote
-
     headers = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"}
     return Response(content, media_type="application/octet-stream", headers=headers)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,17 @@ MOST_ROWS = 1000
 MOST_COLUMNS = 12
 """Inputs that are shown beside a suspect; a screen has no room for more."""
 
-_JUDGED = {
-    "observed": "{:.6g}",
-    "expected": "{:.6g}",
-    "deviations": "{:+.1f}",
-    "probability": "{:.1%}",
+_JUDGED: dict[str, tuple[str, Callable[[float], str]]] = {
+    "observed": ("observed", "{:.6g}".format),
+    "expected": ("expected", "{:.6g}".format),
+    # How far beyond a hundred deviations a row is says nothing more.
+    "deviations": (
+        "deviations",
+        lambda z: f"{z:+.1f}" if abs(z) <= 100 else "> 100" if z > 0 else "< -100",
+    ),
+    "probability": ("probably wrong", lambda p: f"{100 * p:.1f} %"),
 }
-"""What the fit says of a row, and how it is written."""
+"""What the fit says of a row: the name in its list, the one on the page, and how it is written."""
 
 
 def listed_suspects(
@@ -71,10 +75,10 @@ def listed_suspects(
     for each in found[:MOST_ROWS]:
         at = _place(places[each[name]], frame[target], float(each["observed"]))
         raw = ["" if at is None else _shown(frame[column].iloc[at]) for column in shown]
-        numbers = [_JUDGED[column].format(float(each[column])) for column in judged]
+        numbers = [_JUDGED[column][1](float(each[column])) for column in judged]
         rows.append({"at": at, "texts": [shortened(each[name], 60), *numbers, *raw]})
     columns = [{"label": name, "number": id_column is None}]
-    columns += [{"label": label, "number": True} for label in judged]
+    columns += [{"label": _JUDGED[column][0], "number": True} for column in judged]
     columns += [
         {"label": shortened(label, 60), "number": frame[label].dtype.kind in "iuf"}
         for label in shown
