@@ -124,6 +124,7 @@ class App:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more
         )
         printed = json.loads(self.process.stdout.readline())
+        self.said = None
         self.address, self.folder = printed["address"], Path(printed["folder"])
 
     def visitor(self):
@@ -131,10 +132,11 @@ class App:
 
     def end(self, number=signal.SIGINT):
         """End it as a user would; return its exit code and what it said."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        said = self.process.communicate(timeout=60)[1]
-        return self.process.returncode, said
+        if self.said is None:
+            if self.process.poll() is None:
+                self.process.send_signal(number)
+            self.said = self.process.communicate(timeout=60)[1]
+        return self.process.returncode, self.said
 
 
 @contextmanager
@@ -144,5 +146,7 @@ def app(*arguments, **more):
     try:
         yield running
     finally:
-        running.process.kill()
-        running.process.communicate()
+        try:
+            running.end()
+        finally:  # also where it does not listen
+            running.process.kill()

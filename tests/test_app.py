@@ -247,6 +247,17 @@ def test_columns_are_shown_with_what_they_are(visitor):
     assert not [each for each in visitor.looked()["findings"] if each["column"] == "flow"]
 
 
+def test_answers_are_forgotten_where_other_rows_are_read(visitor):
+    visitor.take("t.csv", as_csv(measurements(60)))
+    visitor.do("answer", {"7": "fine"})
+    visitor.do("look", {"na": ["-999"]})
+    visitor.looked()
+    assert visitor.state()["answers"] == {"fine": 1}
+    visitor.do("look", {"skip_rows": "1"})
+    assert visitor.looked()["rows"] == 59
+    assert visitor.state()["answers"] == {}
+
+
 @pytest.fixture(scope="module")
 def first_fit(visitor):
     """A table and a fit of it on the page: what was brought, the state after, and on the way."""

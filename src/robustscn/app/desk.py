@@ -159,14 +159,24 @@ class Desk:
         table = self._there()
         if self.fitting:
             raise Refusal("a fit is running: cancel it before the table is read again")
+        n_rows = None
         if self.look is not None:
             await self.look.cancel()
+            n_rows = self.look.facts["rows"] if self.look.facts else None
         reading = table.reading = filled_in(reading, READING)
         file, folder = str(table.path), self.folder
         if table.ours:  # so that messages call it what its owner does
             file, folder = table.name, table.path.parent
         self.look = Job(["check", file, *reading_words(reading)], folder)
-        self._begin(self.look.run())
+        self._begin(self._looked(self.look, n_rows))
+
+    async def _looked(self, job: Job, n_rows: int | None) -> None:
+        try:
+            await job.run()
+        except OSError as fault:  # not even a process could be started
+            job.error = one_line(fault)
+        if job.facts is not None and job.facts["rows"] != n_rows:
+            self.answers = {}  # they would be about other rows
 
     def _there(self) -> Table:
         if self.table is None:
@@ -379,6 +389,7 @@ class Desk:
             "distrusted": facts["distrusted_rows"],
             "share": facts["distrusted_share"],
             "error": (facts["held_out"] or {}).get("median_absolute_error"),
+            "error_of": (facts["held_out"] or {}).get("how"),
             "seconds": facts["fit_seconds"],
             "lines": self.result.lines,
             "episodes": [each["sentence"] for each in facts["episodes"]],

@@ -245,7 +245,7 @@
     ];
     if (result.error !== null) {
       const error = typeof result.error === "number" ? digits(result.error) : Object.values(result.error).map(digits).join(", ");
-      tiles.push(["Half of the rows are met within", error, "rows that were not learned from"]);
+      tiles.push(["Half of the rows are met within", error, result.error_of]);
     }
     $("tiles").replaceChildren(...tiles.map(([name, value, note]) =>
       el("div", { className: "tile" }, el("dt", { textContent: name }), el("dd", { textContent: value }), el("dd", { className: "small", textContent: note }))));
