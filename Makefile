@@ -49,7 +49,7 @@ test-hostile: $(VENV)/.developer  ## what an adversary or a bad day tries
 soak: $(VENV)/.developer  ## the same at random for an hour; writes benchmarks/results/soak.json
 	$(BIN)/python benchmarks/soak.py $(SOAK)
 
-EVERYDAY := not slow and not hostile and not evidence and not browser and not site
+EVERYDAY := not slow and not hostile and not evidence and not cluster and not browser and not site
 
 test: $(VENV)/.developer  ## the tests: under five minutes on two cores
 	$(BIN)/python -m pytest -n 2 -m "$(EVERYDAY)"
@@ -57,8 +57,12 @@ test: $(VENV)/.developer  ## the tests: under five minutes on two cores
 test-evidence: $(VENV)/.developer  ## how the numbers on the pages are made: the paper, benchmark scripts
 	$(BIN)/python -m pytest -n 2 -m "evidence and not slow and not hostile" tests
 
+test-cluster: $(VENV)/.developer  ## rows on a Dask cluster of processes
+	$(BIN)/python -m pytest -m "cluster and not slow" tests
+
 test-browser: $(VENV)/.developer  ## the report and the local page in a real browser; needs Debian's chromium and chromium-driver
-	$(BIN)/python -m pytest -m browser tests/test_report_browser.py tests/test_app_browser.py
+	$(BIN)/python -m pytest -m browser tests/test_report_browser.py \
+	  tests/test_app.py tests/test_app_browser.py
 
 docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not change is kept
 	$(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
@@ -117,7 +121,7 @@ bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fif
 bench-breakdown: $(VENV)/.peers  ## error up to 48 % wrong rows, beside other tools; fifteen minutes
 	$(BIN)/python benchmarks/breakdown.py
 
-bench-certainty: $(VENV)/.peers  ## coverage of intervals and error rate of flags; a quarter of an hour
+bench-certainty: $(VENV)/.peers  ## coverage of intervals and error rate of flags; half an hour
 	$(BIN)/python benchmarks/certainty.py
 
 bench-speed: $(VENV)/.peers  ## many rows, beside trees and random networks

@@ -28,6 +28,8 @@ uvicorn = pytest.importorskip("uvicorn")
 if not os.path.isdir("/proc"):
     pytest.skip("processes are looked for in /proc", allow_module_level=True)
 
+pytestmark = pytest.mark.browser  # without one, but about the same page, and no shorter
+
 
 @pytest.fixture(scope="module")
 def served():

@@ -30,6 +30,11 @@ def blend(**params):
     return RobustBlendRegressor(**{"networks": whole(), "random_state": 0, **params})
 
 
+def trees(**params):
+    """Default trees, judged in few fits: what is asked here are files."""
+    return RobustRegressor(**{"n_folds": 2, "n_rounds": 2, "random_state": 0, **params})
+
+
 def error(model, X, truth):
     return np.sqrt(np.mean((model.predict(X) - truth) ** 2))
 
@@ -113,7 +118,7 @@ def test_each_output_has_its_share():
     assert model.predict_interval(X).shape == (600, 2, 2)
 
 
-@pytest.mark.parametrize("model", [blend(), RobustRegressor(random_state=0)], ids=["both", "trees"])
+@pytest.mark.parametrize("model", [blend(n_folds=2), trees()], ids=["both", "trees"])
 def test_the_default_trees_survive_a_file(model, tmp_path):
     X, y, _, _ = steps(300)
     model.fit(X, y)
@@ -126,7 +131,7 @@ def test_the_default_trees_survive_a_file(model, tmp_path):
 
 def test_a_file_whose_trees_lead_astray_is_refused(tmp_path):
     X, y, _, _ = steps(300)
-    model = RobustRegressor(random_state=0).fit(X, y)
+    model = trees().fit(X, y)
     model.estimator_.left[0] = 10**6
     with pytest.raises(DamagedModel, match="trees whose ways lead out of them"):
         load(save(model, tmp_path / "model.skops"))
@@ -140,7 +145,7 @@ def test_other_regressors_are_theirs_to_vouch_for(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("model", [blend(), RobustRegressor(random_state=0)], ids=["both", "trees"])
+@pytest.mark.parametrize("model", [blend(n_folds=2), trees()], ids=["both", "trees"])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_onnx_predicts_the_same(model, n_outputs, dtype):
     X, y, clean, _ = steps(300)

@@ -37,6 +37,8 @@ from robustscn.dask import rows as chunked  # noqa: E402
 from robustscn.dask.chunks import MOST_ROOM, StackChunk, appended, at, empty_stack  # noqa: E402
 from robustscn.dask.loading import as_array  # noqa: E402
 
+pytestmark = pytest.mark.cluster
+
 QUICK = {"n_candidates": 20, "scopes": (1.0, 5.0, 20.0), "scope_order": "pooled"}
 SMALL = {"max_nodes": 6, "block": 3, "random_state": 0} | QUICK
 
@@ -645,3 +647,11 @@ def test_a_cluster_that_goes_away_is_an_error_and_no_hang(monkeypatch, ending):
         with pytest.raises(ClusterError, match="again"):
             model.fit(in_chunks(X, (100,) * 4), in_chunks(y, (100,) * 4))
         assert time.monotonic() - end.when < 60
+
+
+def test_on_a_cluster_no_row_is_trusted_yet(client, many_rows):
+    X, y = np.random.default_rng(0).uniform(size=(2, many_rows, 1))
+    model = DaskRobustSCNRegressor(client=client)
+    chunks = da.from_array(X, chunks=(200, 1)), da.from_array(y[:, 0], chunks=200)
+    with pytest.raises(ValueError, match="in memory only"):
+        model.fit(*chunks, trusted=np.ones(many_rows, dtype=bool))

@@ -21,6 +21,8 @@ from robustscn.dask.placing import moves  # noqa: E402
 from test_dask import ROBUST, SMALL, drawn, in_chunks  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.cluster
+
 LENGTHS = (100,) * 10
 
 

@@ -572,6 +572,16 @@ def test_growth_ends_at_the_tolerance():
     assert np.all(model.error_path_[:-1] > 1e-2 * size)
 
 
+def test_rounds_end_when_growth_ends_at_the_tolerance():
+    X, y, clean, _ = dirty_sine()
+    tight = {"max_nodes": 50, "tol": 1e-2, "n_rounds": 4}
+    model = quick("RSCKDERegressor", **tight).fit(X, clean)
+    assert (model.n_rounds_, model.stop_reason_) == (1, Stop.TOLERANCE.value)
+    # Wrong rows keep the error above it, and all rounds are run.
+    model = quick("RSCKDERegressor", **tight).fit(X, y)
+    assert model.n_rounds_ == 4
+
+
 def test_growth_ends_without_an_admissible_candidate():
     X, _, clean, _ = dirty_sine()
     model = quick("SCNRegressor", scopes=(0.01,)).fit(X, clean)

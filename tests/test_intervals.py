@@ -98,15 +98,22 @@ def test_intervals_are_the_same_from_a_file(tmp_path):
 
 def test_the_benchmark_spoils_the_share_it_says_and_tables_what_it_finds():
     benchmark = runpy.run_path(str(ROOT / "benchmarks" / "certainty.py"))
-    draw = benchmark["drawn"]("Friedman, even noise", 0.25, 0)
-    assert draw.wrong.sum() == 250
+    for kind in ("add", "replace", "one side"):
+        draw = benchmark["drawn"]("Friedman, even noise", f"{kind} 25 %", 0)
+        clean = benchmark["drawn"]("Friedman, even noise", "none", 0).y
+        assert draw.wrong.sum() == 250
+        np.testing.assert_array_equal(draw.y != clean, draw.wrong)
+    assert np.all(draw.y >= clean)
     found = {"coverage": 0.912, "width": 0.5, "flagged": 40.0, "found": 30.0, "wrong": 60.0}
     results = {
-        benchmark["_key"](*cell): found | {"estimated": 0.2} for cell in benchmark["cells"](1)
+        " / ".join(map(str, cell)): found | {"estimated": 0.2} for cell in benchmark["cells"](1)
     }
+    wider = [key for key in results if key.startswith("RobustSCN")]
+    results |= {key: results[key] | {"width": 0.55} for key in wider}
     page = benchmark["page_of"]("before <!-- measured --> stale <!-- /measured --> after", results)
     assert page.startswith("before")
     assert page.endswith("after")
     assert "stale" not in page
-    assert "91.2 % (0.500)" in page
+    assert "91.2 % (1.10)" in page
+    assert "91.2 % (1.00)" in page
     assert "25 % right, 50 % found; 20 % estimated" in page

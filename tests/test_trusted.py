@@ -1,6 +1,5 @@
 """Rows that are known to be right: believed in full, learned, never flagged."""
 
-import dask.array as da
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -15,7 +14,6 @@ from robustscn import (
 from robustscn.core.certainty import certainty_of
 from robustscn.core.rows import LocalRows
 from robustscn.core.weighting import trusting
-from robustscn.dask import DaskRobustSCNRegressor
 from robustscn.estimators import flagship
 
 
@@ -94,14 +92,6 @@ def test_what_names_no_rows_is_refused(trusted):
     X, y, _ = a_rare_state()
     with pytest.raises(ValueError, match="trusted must be one bool for each of the 400 rows"):
         whole().fit(X, y, trusted=trusted)
-
-
-def test_on_a_cluster_no_row_is_trusted_yet(client, many_rows):
-    X, y = np.random.default_rng(0).uniform(size=(2, many_rows, 1))
-    model = DaskRobustSCNRegressor(client=client)
-    chunks = da.from_array(X, chunks=(200, 1)), da.from_array(y[:, 0], chunks=200)
-    with pytest.raises(ValueError, match="in memory only"):
-        model.fit(*chunks, trusted=np.ones(many_rows, dtype=bool))
 
 
 def test_their_weight_is_the_largest_that_a_counted_row_has():

@@ -15,9 +15,7 @@ LIBRARIES = ("starlette", "uvicorn")
 
 @options.command
 def app(
-    data: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="Table to begin with.")
-    ] = None,
+    data: Annotated[str | None, typer.Argument(metavar="FILE", help="Table to begin with.")] = None,
     port: Annotated[
         int, typer.Option("--port", metavar="N", min=0, max=65_535, help="0 takes a free one.")
     ] = 0,

@@ -11,7 +11,7 @@ from ..core.judging import Plan, Round, Start, judge
 from ..core.learner import Taught
 from ..core.nodes import network
 from ..core.problem import Problem
-from ..core.recipe import CONTRACTIONS
+from ..core.recipe import CONTRACTIONS, Stop
 from ..core.renewal import renewed
 from ..core.rows import Column
 from ..core.sketch import UNSAMPLED_ROWS
@@ -34,14 +34,18 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     unlike the others' count less in the next round.
 
     *When to use it*: there are clean validation rows to say when to stop, or the published method
-    itself is wanted. Without clean rows `RobustSCNRegressor` needs no choice of `max_nodes`.
+    itself is wanted. The published accuracy needs them (`X_val`, `y_val` of `fit`): without, the
+    network that is kept is the largest of the last round, and `max_nodes` decides between a good
+    fit and one of the wrong rows. On the laser set with 10 % of them, eight splits, the error is
+    0.01 to 0.03 with clean rows; without, 0.02 to 0.12 with 100 nodes and 0.03 to 0.9 with 150.
+    Without clean rows `RobustSCNRegressor` needs no such choice.
 
     Parameters
     ----------
     max_nodes : int, default=100
         Largest number of hidden nodes.
     n_rounds : int, default=5
-        Rounds, each of which builds a network with the weights that the last one suggests.
+        Most rounds, each of which builds a network with the weights that the last one suggests.
     weighting : str or Weighting, default="kde-textbook"
         How residuals become weights: "kde-textbook" is the paper's; "kde", "mixture",
         "geman-mcclure", "huber", "tukey", "cauchy", "welsch", "laplace", "student-t" or an object
@@ -73,7 +77,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
     ridge : float, default=0.0
         Penalty on the squared output weights, for each unit of weight.
     tol : float, default=1e-6
-        Growth ends when the weighted error is below this share of the targets' size.
+        Growth ends when the weighted error is below this share of the targets' size, and with
+        it the rounds.
     activation : {"logistic", "tanh", "relu"}, default="logistic"
         Activation of the nodes.
     patience : int, default=20
@@ -271,6 +276,8 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
                     best = error, done + number + 1, round_
                 if watch.end_round(partial(fitted_network, training, made)):
                     break
+                if round_.model.stop is Stop.TOLERANCE:
+                    break  # as the paper's outer loop does: nothing is left to weigh rows by
         assert best is not None
         _, self.n_rounds_, chosen = best
         self.nodes_round_ = chosen.model.round + 1
