@@ -235,6 +235,12 @@ def test_a_fit_that_is_refused_says_why_in_the_same_words(visitor, tmp_path):
         assert state["result"] is None
 
 
+def test_states_are_numbered_in_the_order_they_are_told(visitor):
+    numbers = [visitor.state()["number"], visitor.do("cancel")[1]["number"]]
+    numbers.append(visitor.state()["number"])
+    assert numbers == sorted(set(numbers))
+
+
 def test_columns_are_shown_with_what_they_are(visitor):
     frame = measurements(60).assign(same=1, y=0.5)
     frame.loc[5:8, "flow"] = -999

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from apps import Visitor, app, as_csv, measurements, until
+from apps import LONG, SMALL, Visitor, app, as_csv, measurements, until
 from test_report_browser import DARK, LIGHT, Browser
 
 axe_core_python = pytest.importorskip("axe_core_python")
@@ -52,12 +52,12 @@ class Page(Browser):
         self.ask("arguments[0].scrollIntoView({ block: 'center' })", element)
         element.click()
 
-    def choose_small(self):
+    def choose(self, settings):
         self.ask("document.querySelectorAll('#choice details')[1].open = true")
-        for name, value in (("networks", 4), ("nodes", 30), ("rounds", 5)):
+        for name in ("networks", "nodes", "rounds"):
             field = self.element(f"c-{name}")
             field.clear()
-            field.send_keys(str(value))
+            field.send_keys(settings[name])
 
     def faults(self):
         """Return what keeps people from using the page, in light and dark, wide and narrow."""
@@ -116,7 +116,7 @@ def test_from_a_dropped_file_to_a_second_fit_and_downloads(page, served, tmp_pat
 
     page.element("c-target").send_keys("flow")
     page.element("c-target").send_keys("size")
-    page.choose_small()
+    page.choose(SMALL)
     page.ask(
         "window.heard = []; new MutationObserver(() => heard.push(document.getElementById('said')"
         ".textContent)).observe(document.getElementById('said'), { childList: true })"
@@ -176,7 +176,8 @@ def test_a_bad_file_is_an_alert_and_cancel_is_there(page, served):
     page.ask(DROP, "mill.csv", as_csv(measurements()).decode())
     page.shown("step-choose")
     assert page.ask("return document.getElementById('fault').hidden")
-    page.element("choice").submit()
+    page.choose(LONG)
+    page.click(page.element("fit"))
     page.wait("return document.getElementById('stage').textContent.startsWith('Round')", 120)
     assert page.element("fit").get_attribute("disabled")
     # Who opens the page again sees the same.
@@ -186,6 +187,37 @@ def test_a_bad_file_is_an_alert_and_cancel_is_there(page, served):
     page.wait("return document.getElementById('stage').textContent.startsWith('Cancelled')")
     assert Visitor(served.address).state()["result"] is None
     assert page.messages() == []
+
+
+def test_a_state_that_was_overtaken_is_not_shown(page, served):
+    page.visit(served.address)
+    # The answer to one question is held back until the table that comes after it is there.
+    page.ask(
+        """
+        const really = window.fetch;
+        window.fetch = async (path, options) => {
+          const answer = await really(path, options);
+          if (path === "state" && !window.late) {
+            window.late = true;
+            await new Promise((go) => { window.go = go; });
+          }
+          return answer;
+        };
+        """
+    )
+    page.ask(DROP, "mill.csv", as_csv(measurements(40)).decode())
+    page.wait("return Boolean(window.go)")  # it says that the table is being looked at
+    page.ask(DROP, "bad.csv", "a,b\n1,2\n3\n")
+    page.shown("fault")
+    shown = page.driver.execute_async_script(
+        """
+        const [done, name, seen] = [arguments[0], document.getElementById("table-name"), []];
+        new MutationObserver(() => seen.push(name.textContent)).observe(name, { childList: true });
+        window.go();
+        setTimeout(() => done([...seen, name.textContent]), 500);
+        """
+    )
+    assert shown == ["bad.csv"]
 
 
 def test_it_can_be_ended_from_the_page(page, served):

@@ -74,6 +74,7 @@
   };
   const draw = (now) => {
     const before = state;
+    if (now.number < before.number) return; // overtaken on its way
     state = now;
     const fitting = Boolean(now.fit?.stage);
     if (changed("table", now.table)) drawTable();

@@ -74,6 +74,7 @@ class _Answers:
         self.desk = desk
         self.limit = limit
         self.ending = end
+        self.count = 0
 
     async def page(self, _request: Request) -> Response:
         return _file("page.html")
@@ -82,7 +83,9 @@ class _Answers:
         return _file(request.path_params["name"])
 
     async def state(self, _request: Request) -> Response:
-        return JSONResponse({**self.desk.state(), "limit": self.limit})
+        # Numbered, because answers may arrive in another order than they were given.
+        self.count += 1
+        return JSONResponse({**self.desk.state(), "limit": self.limit, "number": self.count})
 
     async def table(self, request: Request) -> Response:
         await _take(self.desk, request, self.limit)
