@@ -60,8 +60,9 @@ test-evidence: $(VENV)/.developer  ## how the numbers on the pages are made: the
 test-cluster: $(VENV)/.developer  ## rows on a Dask cluster of processes
 	$(BIN)/python -m pytest -m "cluster and not slow and not hostile" tests/test_dask.py tests/test_dask_cost.py
 
-test-browser: $(VENV)/.developer  ## the report in a real browser; needs Debian's chromium and chromium-driver
-	$(BIN)/python -m pytest -m browser tests/test_report_browser.py
+test-browser: $(VENV)/.developer  ## the report and the local page in a real browser; needs Debian's chromium and chromium-driver
+	$(BIN)/python -m pytest -m browser tests/test_report_browser.py \
+	  tests/test_app.py tests/test_app_browser.py
 
 docs: $(VENV)/.docs  ## the documentation site, into out/docs; what did not change is kept
 	$(BIN)/python -m sphinx -b html -d out/doctrees -W --keep-going -q docs out/docs
@@ -152,6 +153,7 @@ readme: $(VENV)/.developer  ## the README's picture and tables, from the committ
 pictures: $(VENV)/.developer  ## pictures of the docs; needs Debian's chromium and chromium-driver
 	$(BIN)/python examples/plots.py --folder out/plots
 	$(BIN)/python examples/report_picture.py docs/report.png
+	$(BIN)/python examples/app_picture.py docs/app.png
 	$(BIN)/python examples/stream.py --picture docs/stream.png
 
 reproduce: $(VENV)/.user  ## the paper's tables and figures; under two hours, goes on where it was

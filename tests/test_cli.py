@@ -28,7 +28,8 @@ from robustscn.persistence import load
 from robustscn.tables import read_table
 
 COMMANDS = (
-    "fit", "check", "predict", "outliers", "clean", "watch", "report", "export", "info", "demo",
+    "fit", "check", "predict", "outliers", "clean", "watch", "report", "export", "app", "info",
+    "demo",
 )  # fmt: skip
 SMALL = ("--networks", "4", "--nodes", "30", "--rounds", "5")
 TINY = ("--networks", "2", "--nodes", "5", "--rounds", "1")
@@ -511,6 +512,31 @@ def test_the_list_of_commands_says_what_each_says_of_itself(capsys, command):
         shown = " ".join(outcome(capsys, *asked, "--help")[1].split())
         assert sentence[:40] in shown
     assert sentence in shown
+
+
+def test_a_program_is_told_of_progress_in_lines(fitted, tmp_path):
+    folder, _, _ = fitted
+    nothing = [f"--{name}=none" for name in FILES]
+    words = ["fit", str(folder / "data.csv"), "-t", "size", "--time", "when", "--json", *SMALL]
+    done = subprocess.run(
+        [sys.executable, "-m", "robustscn.cli", *words, "--transform", "none", *nothing],
+        env=os.environ | {"ROBUSTSCN_PROGRESS": "json"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert json.loads(done.stdout)["rows"] == 300
+    for label in ("fit", "hold-out"):
+        told = [line for line in lines if line["fit"] == label]
+        assert [set(line) for line in told] == [{"fit", "round", "rounds", "share"}] * len(told)
+        shares = [line["share"] for line in told]
+        assert shares == sorted(shares)
+        assert (shares[0], shares[-1]) == (0.0, 1.0)
+        n_rounds = told[-1]["rounds"]
+        assert {line["round"] for line in told} == set(range(1, n_rounds + 1))
+    assert [line["fit"] for line in lines] == sorted(line["fit"] for line in lines)
 
 
 # Ctrl-C

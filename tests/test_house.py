@@ -28,6 +28,8 @@ HEAVY = (
     "onnxruntime",
     "skl2onnx",
     "typer",
+    "starlette",
+    "uvicorn",
 )
 
 

@@ -185,6 +185,10 @@ def test_check_says_it_on_the_command_line(tmp_path, capsys):
     facts = json.loads(capsys.readouterr().out)
     marks = next(f for f in facts["findings"] if f["kind"] == "sentinel")
     assert marks["line"] == ["7", "90", "311"]
+    assert list(facts["kinds"]) == list(frame.columns)
+    assert facts["kinds"]["flow"] == "number"
+    assert facts["kinds"]["when"] == "date"
+    assert facts["naming_rows"] == {"when": "is a date"}
 
 
 # Episodes

@@ -83,12 +83,28 @@ from robustscn.plots import ResidualDensityDisplay
 ResidualDensityDisplay.from_estimator(model)
 """
 
+APP = """
+import json, signal, subprocess, sys, urllib.error, urllib.request
+from pathlib import Path
+command = [Path(sys.executable).with_name("robustscn"), "app", "--no-browser", "--json"]
+server = subprocess.Popen(command, stdout=subprocess.PIPE)
+address = json.loads(server.stdout.readline())["address"]
+assert b"Go on" in urllib.request.urlopen(address).read()
+try:
+    urllib.request.urlopen(address.split("?")[0])
+except urllib.error.HTTPError as refused:
+    assert refused.code == 403
+server.send_signal(signal.SIGINT)
+assert server.wait(60) == 0
+"""
+
 USES = {
     "plots": SPOILED + PLOTS,
     "frames": SPOILED + "assert len(model.outlier_table()) >= 20",
     "cli": CLI,
     "dask": DASK,
     "onnx": SPOILED + ONNX,
+    "app": APP,
 }
 """What each extra promises, used once."""
 

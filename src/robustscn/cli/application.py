@@ -28,6 +28,10 @@ COMMANDS = {
     ),
     "watch": ("watch", "Predict rows as they come in, learn from them, and tell of changes."),
     "export": ("use", "Write a model as ONNX, which predicts where there is no Python."),
+    "app": (
+        "robustscn.app.command",
+        "Serve a page on this machine: drop a table, see suspects, say which are wrong, fit again.",
+    ),
     "info": ("info", "Show what is in a model file without building any of it."),
     "demo": ("demo", "Show all of this on a simulated grinding circuit with 25 % wrong targets."),
     "reproduce": (
@@ -36,6 +40,12 @@ COMMANDS = {
     ),
 }
 """Each command's module and first sentence: what `--help` shows without waiting for the rest."""
+
+
+def _module(name: str) -> str:
+    """Return the whole name of a command's module; one with a dot is not of this package."""
+    module = COMMANDS[name][0]
+    return module if "." in module else f"{__package__}.{module}"
 
 
 class _Group(TyperGroup):
@@ -49,7 +59,7 @@ class _Group(TyperGroup):
 def _loaded(name: str) -> Any:
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     with quitting_at_once():
-        module = import_module(f"{__package__}.{COMMANDS[name][0]}")
+        module = import_module(_module(name))
     alone.command(name)(getattr(module, name))
     return typer.main.get_command(alone)
 
@@ -64,8 +74,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _name, (_module, _sentence) in COMMANDS.items():
-    if find_spec(f"{__package__}.{_module}") is not None:
+for _name, (_, _sentence) in COMMANDS.items():
+    if find_spec(_module(_name)) is not None:
         app.command(_name, help=_sentence)(lambda: None)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..looks import Finding, look, order_of
-from ..tables import plan_columns, read_table, targets_of
+from ..tables import Plan, plan_columns, read_table, targets_of
+from ..tables.identity import columns_naming_rows
 from ..text import shortened
 from . import options
 from .messages import notes, print_json
@@ -58,6 +59,8 @@ def check(
             {
                 "rows": len(frame),
                 "columns": len(present),
+                "kinds": _kinds(present, plan),
+                "naming_rows": columns_naming_rows(frame, inputs),
                 "findings": [plain_finding(each, frame) for each in found],
                 "notes": assumed,
             }
@@ -68,6 +71,18 @@ def check(
         print(line_of(each))
     if not found:
         print(f"nothing odd in {len(frame):,} rows of {len(present):,} columns")
+
+
+def _kinds(present: list[str], plan: Plan | None) -> dict[str, str]:
+    """Return what each column is taken for, in the order of the table."""
+    by_kind = {
+        "number": plan.numbers if plan else (),
+        "category": plan.categories if plan else (),
+        "date": plan.dates if plan else (),
+        "left out": plan.left_out if plan else (),
+    }
+    found = {name: kind for kind, names in by_kind.items() for name in names}
+    return {name: found.get(name, "target") for name in present}
 
 
 def findings_of(

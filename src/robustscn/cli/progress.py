@@ -2,12 +2,17 @@
 
 scikit-learn's callbacks tell of each round and of each block of nodes. The first Ctrl-C is
 remembered and ends the fit with the best model so far; the second ends the program at once.
+
+A program that runs a fit for its own users asks for lines instead of a bar: with
+`ROBUSTSCN_PROGRESS=json` in the environment, each is a JSON object on standard error.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +21,12 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from .messages import INTERRUPTED, errors
+
+ASKED_BY = "ROBUSTSCN_PROGRESS"
+"""Variable of the environment; "json" asks for lines, also of a quiet command."""
+
+LEAST_SHARE = 0.005
+"""What a line tells more than the one before, so that thousands of nodes are no flood."""
 
 
 class FitProgress:
@@ -43,6 +54,8 @@ class FitProgress:
             disable=quiet or not console.is_terminal,
         )
         self._task: Any = None
+        self._lines = os.environ.get(ASKED_BY) == "json"
+        self._told: tuple[int, float] = (0, -1.0)
         self._rounds = self._steps = self._step = 0
 
     def setup(self, estimator: Any, context: Any) -> None:  # noqa: ARG002
@@ -79,6 +92,16 @@ class FitProgress:
             words += f", nodes {self._step} of {self._steps} blocks"
         done = self._rounds + (self._step / self._steps if self._steps else 0)
         self._bar.update(self._task, completed=min(done, total), total=total, description=words)
+        if self._lines:
+            self._tell(number, total, min(done / total, 1.0))
+
+    def _tell(self, number: int, total: int, share: float) -> None:
+        if number == self._told[0] and 0 <= share - self._told[1] < LEAST_SHARE:
+            return
+        self._told = (number, share)
+        line = {"fit": self.label, "round": number, "rounds": total, "share": round(share, 4)}
+        sys.stderr.write(json.dumps(line) + "\n")
+        sys.stderr.flush()
 
 
 @contextmanager

@@ -92,16 +92,34 @@ def print_summary(facts: dict[str, Any], next_command: str) -> None:
         What to try next.
     """
     lines = [
-        ("rows", _rows(facts)),
-        ("columns", _columns(facts["columns"])),
-        *(("learned", words) for words in _learned(facts.get("transform", "none"))),
-        ("error", _error(facts)),
-        ("suspects", _suspects(facts)),
+        *summary_lines(facts),
         *(("episode", text) for text in _episodes(facts.get("episodes", []))),
         *(("wrote", f"{name} ({size_in_words(size)})") for name, size in facts["files"].items()),
         ("next", next_command),
     ]
     print_pairs("robustscn fit", lines)
+
+
+def summary_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what a fit came to, in words.
+
+    Parameters
+    ----------
+    facts : dict
+        From `facts_of`.
+
+    Returns
+    -------
+    list of pairs of str
+        What is spoken of, and what is said of it.
+    """
+    return [
+        ("rows", _rows(facts)),
+        ("columns", _columns(facts["columns"])),
+        *(("learned", words) for words in _learned(facts.get("transform", "none"))),
+        ("error", _error(facts)),
+        ("suspects", _suspects(facts)),
+    ]
 
 
 def _learned(transform: str) -> list[str]:

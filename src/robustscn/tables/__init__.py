@@ -1,5 +1,6 @@
 """Tables as people have them: read from any usual file, made into numbers by a stored pipeline."""
 
+from .adding import with_column
 from .columns import DateParts, Numbers, Text
 from .faults import TableError, nearest, require_columns
 from .pipeline import (
@@ -32,5 +33,6 @@ __all__ = [
     "targets_of",
     "tidied",
     "unread_values",
+    "with_column",
     "without_row_names",
 ]

@@ -58,6 +58,8 @@ class Dialect:
         What a row of units under the header says of each column; empty where there is none.
     notes : tuple of str
         What was assumed.
+    lines_above : int
+        Lines above the header.
     """
 
     separator: str
@@ -68,6 +70,7 @@ class Dialect:
     header_bytes: int
     units: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    lines_above: int = 0
 
 
 def as_utf8(data: bytes, encoding: str | None = None) -> tuple[bytes, list[str]]:
@@ -206,7 +209,9 @@ def dialect_of(
     if decimal is None:
         commas = separator != "," and _comma_decimals(lines[used:], separator)
         decimal = "," if commas else "."
-    return Dialect(separator, decimal, names, unnamed, start + used, before, units, tuple(notes))
+    return Dialect(
+        separator, decimal, names, unnamed, start + used, before, units, tuple(notes), start
+    )
 
 
 def _lenient(lines: list[str], separator: str) -> Iterator[list[str]]:
@@ -226,11 +231,22 @@ def _first_lines(text: bytes, skipped: int) -> list[str]:
             f"the first line is longer than {_SAMPLE_CHARACTERS:,} characters: "
             "are there line ends in this file?"
         )
-    return list(_lines(head))[: skipped + _SAMPLE_LINES]
+    return list(lines_of(head))[: skipped + _SAMPLE_LINES]
 
 
-def _lines(text: str) -> Iterator[str]:
-    """Yield lines as CSV has them: str.splitlines would break at further characters."""
+def lines_of(text: str) -> Iterator[str]:
+    """Yield lines with their ends as CSV has them: str.splitlines would break at more.
+
+    Parameters
+    ----------
+    text : str
+        A table.
+
+    Yields
+    ------
+    str
+        One line.
+    """
     yield from re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$", text)
 
 
