@@ -33,7 +33,9 @@ ELSEWHERE = ["--hypothesis-profile=few", "-m", "not slow and not hostile and not
 """What is asked on other processors and versions was asked here with more examples."""
 
 
-def chosen(files: Sequence[str], parts: Mapping[str, Sequence[str]]) -> list[str]:
+def chosen(
+    files: Sequence[str], parts: Mapping[str, Sequence[str]], *, core: bool = True
+) -> list[str]:
     """Return arguments for pytest: the core's tests, some files, and parts of long ones.
 
     Parameters
@@ -42,6 +44,8 @@ def chosen(files: Sequence[str], parts: Mapping[str, Sequence[str]]) -> list[str
         Names of test files that are taken whole.
     parts : mapping
         For names of others words, of which a test's name has one.
+    core : bool
+        Whether the core's tests are taken too.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def chosen(files: Sequence[str], parts: Mapping[str, Sequence[str]]) -> list[str
     paths = [f"tests/test_{name}.py" for name in (*files, *parts)]
     whole = " and ".join(f"not test_{name}.py" for name in parts)
     some = [f"(test_{name}.py and ({' or '.join(words)}))" for name, words in parts.items()]
-    return ["tests/core", *paths, "-k", " or ".join([f"({whole})", *some]), *ELSEWHERE]
+    return [*["tests/core"] * core, *paths, "-k", " or ".join([f"({whole})", *some]), *ELSEWHERE]
 
 
 def numerical() -> list[str]:

@@ -92,7 +92,9 @@ def run(setup: Setup) -> Outcome | str:
     patience = ["-W", "default::DeprecationWarning"] if setup.lowest else []
     # Another Python has the libraries of `make test`: there it is enough that all works.
     few = {"estimators": LAST_BITS["estimators"]} | ROUND_TRIPS
-    tests = chosen((*NUMBERS, *LIBRARIES), LAST_BITS) if setup.lowest else chosen((), few)
+    tests = (
+        chosen((*NUMBERS, *LIBRARIES), LAST_BITS) if setup.lowest else chosen((), few, core=False)
+    )
     return outcome_of(environment_of(setup, python), [*tests, *patience], environment)
 
 
