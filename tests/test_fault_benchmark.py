@@ -1,0 +1,44 @@
+"""Planted faults: what is planted is what is counted, and the page is made from the results."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.evidence
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def faults():
+    return runpy.run_path(str(ROOT / "benchmarks" / "faults.py"))
+
+
+@pytest.mark.parametrize("table", ["stock", "concrete"])
+def test_a_fault_changes_the_rows_that_it_says_and_no_others(faults, table):
+    clean, target = faults["TABLES"][table](0)
+    clean[target] = clean[target].astype(float)
+    for name, plant in faults["FAULTS"].items():
+        planted, rows = plant(clean.copy(), target, np.random.default_rng(3))
+        changed = np.flatnonzero((planted.to_numpy() != clean.to_numpy()).any(axis=1))
+        # A drift begins at nothing, and a swap or a hundredth of zeros changes none of them.
+        assert set(changed) <= set(rows), name
+        assert len(changed) >= 0.5 * len(rows), name
+
+
+def test_the_page_is_made_from_the_committed_results(faults):
+    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+    assert faults["page"]() == page
+    first = page.index("| input / 100") if "| input / 100" in page else 0
+    assert first < page.index("| 10 times, one row in 50")
+
+
+def test_the_page_on_certainty_is_made_from_the_committed_results():
+    import json
+
+    certainty = runpy.run_path(str(ROOT / "benchmarks" / "certainty.py"))
+    page = (ROOT / "docs" / "certainty.md").read_text(encoding="utf-8")
+    results = json.loads((ROOT / "benchmarks" / "results" / "certainty.json").read_text())
+    assert certainty["page_of"](page, results) == page
