@@ -515,6 +515,7 @@ def test_the_list_of_commands_says_what_each_says_of_itself(capsys, command):
 
 
 def test_a_program_is_told_of_progress_in_lines(fitted, tmp_path):
+    pytest.importorskip("sklearn.callback")
     folder, _, _ = fitted
     nothing = [f"--{name}=none" for name in FILES]
     words = ["fit", str(folder / "data.csv"), "-t", "size", "--time", "when", "--json", *SMALL]
