@@ -663,3 +663,10 @@ def test_on_a_cluster_no_row_is_trusted_yet(client, many_rows):
     chunks = da.from_array(X, chunks=(200, 1)), da.from_array(y[:, 0], chunks=200)
     with pytest.raises(ValueError, match="in memory only"):
         model.fit(*chunks, trusted=np.ones(many_rows, dtype=bool))
+
+
+def test_on_a_cluster_there_are_no_groups_yet(client, many_rows):
+    X, y = np.random.default_rng(0).uniform(size=(2, many_rows, 1))
+    chunks = da.from_array(X, chunks=(200, 1)), da.from_array(y[:, 0], chunks=200)
+    with pytest.raises(ValueError, match="in memory only"):
+        DaskRobustSCNRegressor(client=client).fit(*chunks, groups=np.arange(many_rows))

@@ -1,6 +1,5 @@
 """Rows that belong together are judged by members that have seen none of their group."""
 
-import dask.array as da
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -8,7 +7,6 @@ from sklearn.linear_model import LinearRegression
 
 from quick import whole
 from robustscn import RobustBlendRegressor, RobustRegressor, RobustTransformedRegressor
-from robustscn.dask import DaskRobustSCNRegressor
 from robustscn.estimators import flagship
 
 N, DAY = 400, 20
@@ -85,11 +83,3 @@ def test_what_groups_no_rows_is_refused(groups, words):
     for model in (whole(), RobustRegressor(LinearRegression())):
         with pytest.raises(ValueError, match=words):
             model.fit(X, y, groups=groups)
-
-
-@pytest.mark.cluster
-def test_on_a_cluster_there_are_no_groups_yet(client, many_rows):
-    X, y = np.random.default_rng(0).uniform(size=(2, many_rows, 1))
-    chunks = da.from_array(X, chunks=(200, 1)), da.from_array(y[:, 0], chunks=200)
-    with pytest.raises(ValueError, match="in memory only"):
-        DaskRobustSCNRegressor(client=client).fit(*chunks, groups=np.arange(many_rows))

@@ -110,18 +110,18 @@ def run(name: str, threads: int) -> Outcome | str:
     """
     if KERNELS[name].needs not in processor_flags():
         return f"no {KERNELS[name].needs} in this processor, not tested"
-    widest = KERNELS[name].widest
+    disabled = taken_from_numpy(KERNELS[name].widest)
     environment = os.environ | {
         "OPENBLAS_CORETYPE": name,
         "OMP_NUM_THREADS": str(threads),
-        "NPY_DISABLE_CPU_FEATURES": taken_from_numpy(widest),
+        "NPY_DISABLE_CPU_FEATURES": disabled,
     }
     taken = _said(CHOSEN, environment)
     if taken != [name] and taken != [ALIASES.get(name)]:
         return "BLAS here is not OpenBLAS with a choice of kernels, not tested"
     if taken[0] in KERNELS and taken != [name]:
         return f"OpenBLAS takes the kernels of {taken[0]} for it"
-    if threads == 1 and taken == _said(CHOSEN, _own()) and not taken_from_numpy(widest):
+    if threads == 1 and taken == _said(CHOSEN, _own()) and not disabled:
         return "the processor's own: this is `make test`"
     core = [f"tests/core/test_{one}.py" for one in CORE]
     chosen = [*core, *ELSEWHERE] if threads > 1 else numerical()

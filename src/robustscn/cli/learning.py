@@ -142,7 +142,7 @@ class Task:
     id_column: str | None = None
     reviewed: str | None = None
 
-    @property
+    @cached_property
     def trusted(self) -> NDArray[np.bool_] | None:
         """Which rows are known to be right; None where none is."""
         if self.reviewed is None:
@@ -150,7 +150,7 @@ class Task:
         _, fine = reviews_of(self.frame, self.reviewed)
         return fine if fine.any() else None
 
-    @property
+    @cached_property
     def told(self) -> dict[str, NDArray[Any]]:
         """What the fit is told of the rows beyond inputs and targets."""
         told: dict[str, NDArray[Any]] = {}

@@ -292,6 +292,15 @@ def _folds_of(start: int, count: int) -> list[int]:
     return [k % FOLDS for k in range(start, start + count)]
 
 
+def _elsewhere(problem: Problem, folds: Column, fold: int) -> Column:
+    """Return the weights of rows of all other folds, and zero for those of one."""
+
+    def others(w: Array, f: Array) -> Array:
+        return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
+
+    return problem.rows.map(others, problem.weight, folds)
+
+
 def _grown_without(
     problem: Problem,
     folds: Column,
@@ -300,11 +309,7 @@ def _grown_without(
     recipe: Recipe,
 ) -> Grown:
     """Return nodes grown on the rows of all other folds."""
-
-    def others(w: Array, f: Array) -> Array:
-        return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
-
-    weight = problem.rows.map(others, problem.weight, folds)
+    weight = _elsewhere(problem, folds, fold)
     seen = replace(problem, weight=weight)
     kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
     sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
@@ -353,11 +358,7 @@ def _tuned(problem: Problem, parts: Parts, ridges: HostArray, layer: Grown) -> T
         return tuned
     # Neighbours in time vouch for each other: rows of the fold are judged without any of it.
     fold = layer.kept_from
-
-    def without(w: Array, f: Array) -> Array:
-        return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
-
-    elsewhere = replace(design, weight=problem.rows.map(without, design.weight, parts.fold))
+    elsewhere = replace(design, weight=_elsewhere(problem, parts.fold, fold))
     unseen = ridge_by_leave_one_out(elsewhere, np.array([tuned.ridge]), **options)
 
     def chosen(f: Array, own: Array, other: Array) -> Array:
