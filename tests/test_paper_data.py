@@ -12,6 +12,7 @@ from robustscn.datasets import function_target, load_keel
 from robustscn.paper.draws import FIRST_SEED, drawn, seeds
 from robustscn.paper.published import tables
 from robustscn.paper.settings import (
+    FIXED_SPLITS,
     FUNCTION,
     GRINDING,
     KEEL,
@@ -118,3 +119,19 @@ def test_fixed_function_data_have_the_papers_fingerprint():
     chosen = seeds(experiment, level, 0)["data"] - FIRST_SEED
     assert distances[chosen] <= min(distances) + 5e-5
     assert seeds(experiment, level, 55)["data"] == FIRST_SEED + chosen
+
+
+@needs_keel
+def test_fixed_split_is_one_for_all_levels_and_networks(monkeypatch):
+    monkeypatch.setitem(FIXED_SPLITS, "laser", 4)
+    fixed, redrawn = Experiment(KEEL[1], data="fixed"), Experiment(KEEL[1])
+    for level in (0.10, 0.25):
+        assert seeds(fixed, level, 9) == {"data": FIRST_SEED + 4, "network": 9}
+        assert_array_equal(drawn(fixed, level, 9).y, drawn(redrawn, level, 4).y)
+
+
+def test_unseen_rows_are_validation_and_test_rows():
+    data = drawn(Experiment(GRINDING), 0.10, 0)
+    X, y = data.unseen
+    assert_array_equal(X[:300], data.X_val)
+    assert_array_equal(y[300:], data.y_test)

@@ -36,13 +36,24 @@ from robustscn.paper.settings import (
     TABLE_LEVELS,
     TASKS,
     Experiment,
+    Try,
     experiments,
     narrowed,
     quick,
     rsc_kde,
 )
 from robustscn.paper.store import Store, write_text
-from robustscn.paper.units import BASELINES, SECONDS, Unit, cell_name, cell_of, grid, run
+from robustscn.paper.units import (
+    BASELINES,
+    HONEST,
+    ON_TEST,
+    SECONDS,
+    Unit,
+    cell_name,
+    cell_of,
+    grid,
+    run,
+)
 
 pytestmark = pytest.mark.evidence
 
@@ -108,14 +119,51 @@ def test_oracle_is_the_same_network_without_the_wrong_rows():
     experiment = Experiment(GRINDING)
     (trial,) = run(Unit(experiment, 0.25, "rsc-kde", (1,)))
     data = drawn(experiment, 0.25, 1)
-    settings = {**rsc_kde(GRINDING), "n_rounds": 1, "random_state": 1}
-    right = ~data.wrong
-    model = RSCKDERegressor(**settings).fit(
-        data.X[right], data.y[right], X_val=data.X_val, y_val=data.y_val
-    )
-    error = np.sqrt(np.mean((model.predict(data.X_test) - data.y_test) ** 2))
+    # Rounds in which all rows are believed are fits of their own, of which the best is kept.
+    right, errors = ~data.wrong, []
+    model = RSCKDERegressor(**rsc_kde(GRINDING) | {"warm_start": True, "random_state": 1})
+    rows = {"X_val": data.X_val, "y_val": data.y_val}
+    for n_rounds in range(1, rsc_kde(GRINDING)["n_rounds"] + 1):
+        model._last_round = n_rounds - 1, np.ones(right.sum())
+        model.set_params(n_rounds=n_rounds).fit(data.X[right], data.y[right], **rows)
+        validation = np.mean((model.predict(data.X_val) - data.y_val) ** 2)
+        errors.append((validation, data.rmse(model.predict(data.X_test))))
+    assert len({error for _, error in errors}) == len(errors), "each round draws its own nodes"
+    error = min(errors)[1]
     assert trial["rmse"]["oracle"] == pytest.approx(error, rel=1e-12)
     assert trial["rmse"]["RSC-KDE"] > trial["rmse"]["oracle"]
+
+
+def test_chosen_on_the_test_rows_is_the_lowest_error_that_they_ever_saw():
+    """Nodes and round are picked by the very rows that give the error: hence not our result."""
+    experiment = Experiment(GRINDING)
+    (trial,) = run(Unit(experiment, 0.25, "literal", (2,)))
+    data = drawn(experiment, 0.25, 2)
+    X, y = np.vstack([data.X_val, data.X_test]), np.append(data.y_val, data.y_test)
+    model = RSCKDERegressor(**rsc_kde(GRINDING, literal=True), random_state=2)
+    model.fit(data.X, data.y, X_val=X, y_val=y)
+    assert trial["rmse"][ON_TEST] == pytest.approx(model.validation_path_.min(), rel=1e-6)
+    model.fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
+    assert trial["rmse"][HONEST] == data.rmse(model.predict(data.X_test))
+
+
+def test_rows_that_choose_are_not_tested_unless_all_of_them_choose(monkeypatch):
+    few = {"max_nodes": 6, "n_rounds": 2, "scopes": (0.5, 1.0)}
+    tries = {"quarter": Try(few, 0.25), "all": Try(few), "right": Try(few, right_only=True)}
+    monkeypatch.setattr(units, "treasury_tries", lambda: tries)
+    experiment = Experiment(GRINDING)
+    (trial,) = run(Unit(experiment, 0.25, "treasury", (0,)))
+    data = drawn(experiment, 0.25, 0)
+    X, y = data.unseen
+    for name, rows, chosen, tested in (
+        ("quarter", slice(None), slice(0, 150), slice(150, 600)),
+        ("all", slice(None), slice(0, 600), slice(0, 600)),
+        ("right", ~data.wrong, slice(0, 600), slice(0, 600)),
+    ):
+        model = RSCKDERegressor(**few, random_state=0)
+        model.fit(data.X[rows], data.y[rows], X_val=X[chosen], y_val=y[chosen])
+        error = np.sqrt(np.mean((model.predict(X[tested]) - y[tested]) ** 2))
+        assert trial["rmse"][name] == pytest.approx(error, rel=1e-12)
 
 
 def test_rounds_are_those_of_shorter_fits():
@@ -303,12 +351,17 @@ def test_more_trials_go_on_from_fewer(in_one_go, tmp_path):
 def test_numbers_of_trials_are_the_papers():
     plan = Plan(experiments(), tuple(SECONDS))
     function, stock = Experiment(FUNCTION), Experiment(KEEL[0])
-    assert plan.n_trials(function, "rsc-kde") == plan.n_trials(function, "layers") == 100
-    assert plan.n_trials(stock, "rsc-kde") == plan.n_trials(stock, "layers") == 50
-    assert plan.n_trials(function, "choice") == plan.n_trials(function, "curves") == 1
-    assert plan.n_trials(function, "ablation") == 10
-    assert replace(plan, trials=3).n_trials(function, "ablation") == 3
-    assert replace(plan, trials=5).n_trials(stock, "rsc-kde") == 5
+    for group in ("rsc-kde", "layers", "ours"):
+        for level in TABLE_LEVELS:
+            assert plan.n_trials(function, level, group) == 100
+            assert plan.n_trials(stock, level, group) == 50
+    assert plan.n_trials(function, 0.30, "rsc-kde") == 100, "which the text has"
+    assert plan.n_trials(stock, 0.30, "rsc-kde") == 25, "which figures have"
+    assert plan.n_trials(Experiment(GRINDING), 0.30, "rounds") == 50
+    assert plan.n_trials(function, 0.10, "choice") == plan.n_trials(function, 0.25, "curves") == 1
+    assert plan.n_trials(function, 0.10, "ablation") == 10
+    assert replace(plan, trials=3).n_trials(function, 0.10, "ablation") == 3
+    assert replace(plan, trials=5).n_trials(stock, 0.10, "rsc-kde") == 5
 
 
 def test_plan_has_all_that_the_paper_shows():
@@ -320,12 +373,19 @@ def test_plan_has_all_that_the_paper_shows():
             assert {lv for n, lv, g in parts if (n, g) == (Experiment(task).name, group)} == set(
                 LEVELS
             )
-        for data in ("redrawn", "fixed"):
+        for data in ("redrawn", "fixed") if task != GRINDING else ("redrawn",):
             name = Experiment(task, data=data).name
             assert {lv for n, lv, g in parts if (n, g) == (name, "choice")} == set(TABLE_LEVELS)
-    for protocol in ("add", "replace"):
+    for task in KEEL:
         for data in ("redrawn", "fixed"):
-            assert (Experiment(FUNCTION, protocol, data).name, 0.25, "rsc-kde") in parts
+            name = Experiment(task, data=data).name
+            assert {lv for n, lv, g in parts if (n, g) == (name, "literal")} == set(TABLE_LEVELS)
+    assert (Experiment(FUNCTION, "replace").name, 0.25, "rsc-kde") in parts
+    assert (Experiment(FUNCTION).name, 0.30, "literal") in parts
+    assert {n for n, _, g in parts if g == "treasury"} == {
+        "treasury-add-redrawn",
+        "treasury-add-fixed",
+    }
     assert {(n, lv) for n, lv, g in parts if g == "rounds"} == {
         ("grinding-add-redrawn", level) for level in ROUND_LEVELS
     }
@@ -344,8 +404,8 @@ def test_narrowed_and_quick_keep_each_experiment_once():
     assert sorted(e.name for e in once) == sorted(Experiment(task).name for task in TASKS.values())
     assert all(e.levels == (0.10,) for e in once)
     fast = quick(experiments())
-    assert len(fast) == len(TASKS)
-    assert all({0.10, 0.25} <= set(e.levels) for e in fast)
+    assert [e.name for e in fast] == [e.name for e in experiments()], "every table"
+    assert all(0.10 in e.levels for e in fast)
     assert {*ROUND_LEVELS} <= set(next(e for e in fast if e.task == GRINDING).levels)
 
 

@@ -12,8 +12,12 @@ import matplotlib
 import pytest
 
 from robustscn.cli import main
+from robustscn.cli.reproduce import QUICK_TRIALS, how_long
 from robustscn.paper.results import Results
-from robustscn.paper.settings import ROUND_SIZES, ROUNDS
+from robustscn.paper.runner import Plan, cost
+from robustscn.paper.settings import ROUND_SIZES, ROUNDS, experiments, quick
+from robustscn.paper.store import Store
+from robustscn.paper.units import SECONDS
 
 pytestmark = pytest.mark.evidence
 
@@ -58,7 +62,9 @@ def test_table_is_printed_and_the_page_written(table_5):
     (trial,) = json.loads(cell.read_text())["trials"]
     assert (trial["data_seed"], trial["network_seed"]) == (1000, 0)
     page = (folder / "README.md").read_text(encoding="utf-8")
-    lines = [line for line in out.splitlines() if line.startswith("| 30% |")]
+    assert "Table 5 at 30% outliers" in out
+    starts = tuple(f"| {rounds} |" for rounds in ROUNDS)
+    lines = [line for line in out.splitlines() if line.startswith(starts)]
     assert len(lines) == len(ROUNDS)
     assert all(line in page for line in lines)
     for line, rounds in zip(lines, ROUNDS, strict=True):
@@ -98,10 +104,26 @@ def test_drawing_of_the_circuit_needs_no_run(tmp_path, capsys):
     assert not (tmp_path / "cells").exists()
 
 
+def test_a_run_says_how_long_it_takes_and_less_where_less_is_asked_for(tmp_path):
+    """Seconds of work, shared by processes; what is done is not counted."""
+
+    def minutes(plan, jobs):
+        first, number, unit, *_ = how_long(plan, Store(tmp_path), jobs).split()
+        assert (first, unit) == ("about", "minutes")
+        return int(number)
+
+    whole = Plan(experiments(), tuple(SECONDS))
+    assert minutes(whole, 1) == round(cost(whole, Store(tmp_path))[1] / 60)
+    few = Plan(quick(experiments()), tuple(SECONDS), QUICK_TRIALS)
+    assert minutes(few, 2) <= 5, "--quick, on two cores"
+    assert minutes(whole, 2) <= 120
+    assert minutes(Plan(experiments()[:1], ("rounds", "literal")), 2) < minutes(few, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["table2"], "table2"),
+        (["table7"], "table7"),
         (["table1", "figure9"], "figure9"),
         (["table1", "--levels", "10,many"], "10,many"),
         (["table1", "--levels", "120"], "0 to 99"),
@@ -147,7 +169,9 @@ def test_interrupted_in_one_line_and_nothing_is_half_written(tmp_path, seconds):
         text=True,
         start_new_session=True,
     )
-    assert process.stderr.readline().startswith("0%")
+    assert process.stderr.readline().startswith("about ")
+    while not process.stderr.readline().startswith("0%"):
+        assert process.poll() is None
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     try:

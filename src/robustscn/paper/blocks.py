@@ -84,7 +84,20 @@ class Table:
         )
 
     def _named(self) -> int:
-        return 2 if self.columns[1] in ("method", "rounds") else 1
+        return 2 if self.columns[1] in ("method", "outliers") else 1
+
+    @property
+    def width(self) -> int:
+        """Characters that a line of it takes: names are broken where they are long."""
+        named = self._named()
+        lines = [[""] * named + [" "] * (len(self.columns) - named), *self.rows]
+        widest = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
+        heads = [max(len(word) for word in column.split()) for column in self.columns]
+        sizes = [
+            min(widest[k], LONGEST_NAME) if k < named else max(widest[k], heads[k])
+            for k in range(len(self.columns))
+        ]
+        return sum(sizes) + 2 * len(self.columns)
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,28 @@ class Picture:
         )
 
 
-Block = Heading | Text | Points | Table | Picture
+LONGEST_NAME = 30
+"""Characters after which the name of a row is broken."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Blocks that are there when one asks for them."""
+
+    title: str
+    blocks: Sequence[Block]
+
+    def markdown(self) -> str:
+        """Return it as Markdown, in which nothing can be folded: under a heading."""
+        return "\n\n".join([f"### {self.title}", *(block.markdown() for block in self.blocks)])
+
+    def html(self) -> str:
+        """Return it as HTML."""
+        inside = "\n".join(block.html() for block in self.blocks)
+        return f"<details><summary>{escape(self.title)}</summary>\n{inside}\n</details>"
+
+
+Block = Heading | Folded | Text | Points | Table | Picture
 
 STYLE = """
 :root { color-scheme: light; }
@@ -119,8 +153,10 @@ h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid 
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
 th, td { padding: .2rem .55rem; text-align: right; white-space: nowrap;
          border-bottom: 1px solid #e4e9ed; font-variant-numeric: tabular-nums; }
-th { border-bottom: 2px solid #9aa5b1; }
+th { border-bottom: 2px solid #9aa5b1; white-space: normal; vertical-align: bottom; }
 td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left; }
+td:nth-child(-n+2) { white-space: normal; max-width: 13rem; }
+summary { cursor: pointer; font-weight: 600; padding: .4rem 0; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; height: auto; }
 figcaption { color: #52606d; font-size: 14px; }
 @media print { body { margin: 0; max-width: none; } .wide { overflow: visible; }

@@ -14,24 +14,34 @@ from .results import Results, Summary
 from .settings import CURVES, FUNCTION, GRINDING, KEEL, LEVELS, Experiment, Task
 
 COLOURS = {
-    "RVFL": "#8a939c",
-    "Improved RVFL": "#b07aa1",
-    "PRNNRW": "#4e79a7",
-    "RSC-KDE": "#c2371e",
-    "RobustSCN": "#2a7f62",
+    "RVFL": "#000000",
+    "Improved RVFL": "#cc79a7",
+    "PRNNRW": "#0072b2",
+    "RSC-KDE": "#d55e00",
+    "RobustSCN": "#009e73",
 }
+"""Okabe and Ito's, which are told apart by those who see fewer colours; marks and dashes help."""
 MARKS = {"RVFL": "s", "Improved RVFL": "^", "PRNNRW": "v", "RSC-KDE": "o", "RobustSCN": "D"}
+DASHES = {"RVFL": ":", "Improved RVFL": "--", "PRNNRW": "-.", "RSC-KDE": "-", "RobustSCN": "-"}
+_BARS = (
+    "Mean over redrawn data, protocol add; bars are one standard deviation, drawn upwards only; "
+)
+_AXES = "logarithmic axis, methods side by side at each share."
+_EDGE = "Triangles at the edge are values beyond it."
 CAPTIONS = {
-    "figure1": "Figure 1: (a) training rows of the function at 25 % outliers and the true "
-    "function; (b) what the methods make of it on the test grid (protocol add).",
-    "figure2": "Figure 2: test error on the function against the share of outliers, 100 nodes, "
-    "mean and standard deviation (protocol add, redrawn data).",
-    "figure3": "Figure 3: test error on the KEEL sets, scope 1, 150 nodes (redrawn data).",
+    "figure1": "Figure 1: training rows of the function at 25 % outliers (protocol add), and what "
+    "each method makes of them on the test grid; RVFL, Improved RVFL and PRNNRW with scope 50 and "
+    f"100 nodes. {_EDGE}",
+    "figure2": "Figure 2: test error on the function against the share of outliers; RVFL, Improved "
+    f"RVFL and PRNNRW with the scope above each panel and 100 nodes. {_BARS}{_AXES}",
+    "figure3": "Figure 3: test error on the KEEL sets against the share of outliers; RVFL, "
+    f"Improved RVFL and PRNNRW with scope 1 and 150 nodes. {_BARS}{_AXES}",
     "figure4": "Figure 4, replaced: the simulated grinding circuit that stands in for the "
     "plant. Inputs are ore feed, mill water and sump water.",
-    "figure5": "Figure 5: test error on the SIMULATED circuit, 50 nodes, by scope (redrawn data).",
+    "figure5": "Figure 5: test error on the SIMULATED circuit against the share of outliers; RVFL, "
+    f"Improved RVFL and PRNNRW with the scope above each panel and 50 nodes. {_BARS}{_AXES}",
     "figure6": "Figure 6: true and estimated values of the SIMULATED circuit's test rows at 30 % "
-    "outliers, scope 1, 50 nodes.",
+    f"outliers; RVFL, Improved RVFL and PRNNRW with scope 1 and 50 nodes. {_EDGE}",
 }
 
 
@@ -109,56 +119,69 @@ def _write(figure: Any, path: Path) -> None:
     )
 
 
+def _within(axis: Any, x: Any, values: Any, limits: tuple[float, float], **look: Any) -> None:
+    """Draw what lies between the limits, and mark at the edge where something lies beyond."""
+    x, values, (low, high) = np.array(x), np.array(values), limits
+    axis.plot(x, np.where((values < low) | (values > high), np.nan, values), **look)
+    for beyond, edge, mark in ((values > high, high, "^"), (values < low, low, "v")):
+        if beyond.any():
+            at = np.full(int(beyond.sum()), edge)
+            axis.plot(x[beyond], at, mark, ms=4, color=look["color"], clip_on=False)
+    axis.set_ylim(low, high)
+
+
 def _figure_1(plt: Any, results: Results) -> Any:
     found = results.group(*CURVES[0], "curves")
     if found is None:
         return None
     rows, wrong = found["rows"], np.array(found["wrong"], dtype=int)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), sharey=True)
+    figure, axes = plt.subplots(
+        2, 3, figsize=(11, 6), sharex=True, sharey=True, layout="constrained"
+    )
     x, y = np.array(rows["x"]), np.array(rows["y"])
-    right_rows = np.setdiff1d(np.arange(len(x)), wrong)
-    left.plot(x[right_rows], y[right_rows], ".", ms=3, color="#9aa5b1", label="rows")
-    left.plot(x[wrong], y[wrong], "x", ms=4, color="#e4a08a", label="outliers")
-    left.plot(rows["x_test"], rows["truth"], color="red", lw=1, label="true function")
-    left.set(xlabel="x", ylabel="y", title="(a) training rows")
-    left.legend(frameon=False)
-    right.plot(rows["x_test"], rows["truth"], color="black", lw=2.5, label="true function")
-    for name, values in found["predictions"].items():
-        right.plot(rows["x_test"], values, lw=1, color=COLOURS[name], label=name)
-    right.set(xlabel="x", title="(b) predictions", ylim=(-0.4, 0.9))
-    right.legend(frameon=False)
-    figure.tight_layout()
+    right = np.setdiff1d(np.arange(len(x)), wrong)
+    first, *others = axes.flat
+    look: dict[str, Any] = {"ls": "", "ms": 3}
+    _within(first, x[right], y[right], LIMITS, marker=".", color="#7b8794", label="rows", **look)
+    _within(
+        first, x[wrong], y[wrong], LIMITS, marker="x", color="#d55e00", label="outliers", **look
+    )
+    first.set(title="training rows", ylabel="y")
+    first.legend(frameon=False)
+    for axis, (name, values) in zip(others, found["predictions"].items(), strict=True):
+        axis.plot(rows["x_test"], rows["truth"], color="#9aa5b1", lw=3, label="true function")
+        _within(axis, rows["x_test"], values, LIMITS, lw=1, color=COLOURS[name], label=name)
+        axis.set_title(name)
+    others[0].legend(frameon=False)
+    for axis in axes[1]:
+        axis.set_xlabel("x")
     return figure
+
+
+LIMITS = (-0.4, 0.9)
+"""Values that Figure 1 has room for: the function lies between 0 and 0.5, outliers 0.2 around."""
 
 
 def _lines(axis: Any, find: Callable[[str, float], Summary | None]) -> bool:
     drawn = False
-    for method, colour in COLOURS.items():
+    for place, (method, colour) in enumerate(COLOURS.items()):
         points = [(level, find(method, level)) for level in LEVELS]
         known = [(100 * level, found) for level, found in points if found is not None]
         if known:
             drawn = True
             axis.errorbar(
-                [level for level, _ in known],
+                [level + 0.5 * (place - 2) for level, _ in known],
                 [found.mean for _, found in known],
-                [found.std for _, found in known],
+                [[0.0] * len(known), [found.std for _, found in known]],
                 color=colour,
                 marker=MARKS[method],
+                ls=DASHES[method],
                 ms=4,
                 lw=1.2,
                 capsize=2,
                 label=method,
             )
-    axis.set(xlabel="outliers (%)", ylabel="test RMSE", ylim=(0, None))
-    # RVFL with and without weights can be a hundred times worse, which would flatten the rest.
-    steady = [
-        found.mean
-        for method in ("PRNNRW", "RSC-KDE", "RobustSCN")
-        for level in LEVELS
-        if (found := find(method, level))
-    ]
-    if steady:
-        axis.set_ylim(0, min(axis.get_ylim()[1], 3 * max(steady)))
+    axis.set(xlabel="outliers (%)", ylabel="test RMSE", yscale="log")
     return drawn
 
 
@@ -209,10 +232,11 @@ def _figure_6(plt: Any, results: Results) -> Any:
     for axis, name in zip(axes, names, strict=True):
         estimate = np.array(found["predictions"][name])
         error = np.sqrt(np.mean((estimate - truth) ** 2))
-        axis.plot(truth, color="black", lw=1, label="true")
-        axis.plot(estimate, ".", ms=3, color=COLOURS[name], label="estimated")
-        title = f"{name}, RMSE {error:.4f}, SIMULATED"
-        axis.set(title=title, ylabel="scaled size", ylim=(-0.2, 1.2))
+        axis.plot(truth, color="#9aa5b1", lw=2, label="true")
+        look: dict[str, Any] = {"ls": "", "marker": ".", "ms": 3}
+        places = np.arange(len(truth))
+        _within(axis, places, estimate, (-0.2, 1.2), color=COLOURS[name], label="estimated", **look)
+        axis.set(title=f"{name}, RMSE {error:.4f}, SIMULATED", ylabel="scaled size")
     axes[0].legend(frameon=False, ncol=2, loc="upper right")
     axes[-1].set_xlabel("test row")
     figure.tight_layout()

@@ -37,6 +37,31 @@ def table_5() -> dict[tuple[float, int, int], Printed]:
     }
 
 
+@lru_cache(maxsize=1)
+def table_2() -> dict[str, tuple[int, int]]:
+    """Return Table 2: rows and inputs of each set."""
+    return {r["task"]: (int(r["instances"]), int(r["features"])) for r in _rows("table-2.csv")}
+
+
+@lru_cache(maxsize=1)
+def in_text() -> dict[tuple[str, str, float], Printed]:
+    """Return what stands in the text alone, by task, method and outlier share."""
+    return {
+        (row["task"], row["algorithm"], int(row["outlier_percent"]) / 100): Printed(
+            float(row["rmse_mean"]), float(row["rmse_std"])
+        )
+        for row in _rows("text.csv")
+    }
+
+
+def rsc_kde_error(task: str, level: float) -> Printed:
+    """Return the error printed for RSC-KDE, which has no scope of its own."""
+    for (name, _, method, share), printed in tables().items():
+        if (name, method, share) == (task, "RSC-KDE", level):
+            return printed
+    return in_text()[task, "RSC-KDE", level]
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     text = (files("robustscn.paper") / "published" / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

@@ -60,28 +60,41 @@ def _summary(
     }
     if group in PAIRED:
         found["each"] = {
-            name: [float(f"{trial['rmse'][name]:.5g}") for trial in done] for name in names
+            name: [_short(t["rmse"][name]) for t in done if name in t["rmse"]] for name in names
         }
     if group == "layers":
-        # Chosen at this share or at the nearest: what these trials were run with.
-        found["rho"] = chosen_rho(store, experiment, level)
-        found["honest"] = {
-            m: cell_name(honest_cell(store, experiment, level, m)) for m in BASELINES
-        }
-        favourites = {m: favourite_cells(store, experiment, level, m) for m in BASELINES}
-        found["favourite"] = {
-            m: {f"{scope:g}": cell_name(cell) for scope, cell in best.items()}
-            for m, best in favourites.items()
-        }
-        found["lowest"] = {
-            m: cell_name(lowest_cell(store, experiment, level, best.values()))
-            for m, best in favourites.items()
-        }
+        found |= _cells(store, experiment, level, done)
     for name in ("n_nodes", "n_rounds", "found", "wrong", "suspected"):
         if name in first:
             found[name] = float(np.mean([trial[name] for trial in done]))
-    return found
+    return found | {name: first[name] for name in ("rows", "n_inputs") if name in first}
 
+
+def _cells(
+    store: Store, experiment: Experiment, level: float, done: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return which cells of the baselines' grid are shown, and where each split's errors lie."""
+    favourites = {m: favourite_cells(store, experiment, level, m) for m in BASELINES}
+    lowest = {
+        m: cell_name(lowest_cell(store, experiment, level, best.values()))
+        for m, best in favourites.items()
+    }
+    honest = {m: cell_name(honest_cell(store, experiment, level, m)) for m in BASELINES}
+    return {
+        # Chosen at this share or at the nearest: what these trials were run with.
+        "rho": chosen_rho(store, experiment, level),
+        "honest": honest,
+        "favourite": {
+            m: {f"{scope:g}": cell_name(cell) for scope, cell in best.items()}
+            for m, best in favourites.items()
+        },
+        "lowest": lowest,
+        "splits": {m: [_short(t["rmse"][lowest[m]]) for t in done] for m in FINGERPRINTS},
+    }
+
+
+FINGERPRINTS = ("RVFL", "PRNNRW")
+"""Methods whose errors differ more between splits than between networks."""
 
 PAIRED = ("rsc-kde", "literal", "ours")
 """Groups whose trials are compared one by one, since they are not equally many."""
@@ -95,7 +108,11 @@ def _span(done: list[dict[str, Any]], name: str) -> list[int]:
 
 def _four(errors: list[float]) -> list[float]:
     values = float(np.mean(errors)), float(np.std(errors)), float(np.median(errors))
-    return [float(f"{value:.5g}") for value in values] + [len(errors)]
+    return [_short(value) for value in values] + [len(errors)]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")
 
 
 def part_name(experiment: str, level: float) -> str:
@@ -131,7 +148,7 @@ class Results:
 
     def error(self, experiment: str, level: float, method: str) -> Summary | None:
         """Return the test error of a method that has no grid."""
-        for group in ("rsc-kde", "literal", "ours", "ablation", "rounds"):
+        for group in ("rsc-kde", "literal", "ours", "ablation", "rounds", "treasury"):
             found = self.group(experiment, level, group)
             if found and method in found["rmse"]:
                 return Summary(*found["rmse"][method])

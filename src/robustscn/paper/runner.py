@@ -23,11 +23,16 @@ import numpy as np
 
 from .settings import (
     ABLATION_LEVELS,
+    BESIDE_TRIALS,
     CURVES,
     FEWER_TRIALS,
+    FUNCTION,
     GRINDING,
     PILOT_TRIALS,
     ROUND_LEVELS,
+    TABLE_LEVELS,
+    TEXT_LEVEL,
+    TREASURY_LEVELS,
     Experiment,
 )
 from .store import Store
@@ -55,14 +60,16 @@ class Plan:
     groups: tuple[str, ...]
     trials: int | None = None
 
-    def n_trials(self, experiment: Experiment, group: str) -> int:
+    def n_trials(self, experiment: Experiment, level: float, group: str) -> int:
         """Return how many trials a group runs."""
         count = self.trials or experiment.task.trials
         if group in ("choice", "curves"):
             return 1
-        if experiment.data == "fixed" and not experiment.task.steep:
-            count = min(count, FEWER_TRIALS["fixed"])
-        return min(count, FEWER_TRIALS.get(group, count))
+        beside = [experiment.protocol, experiment.data]
+        if level not in TABLE_LEVELS and group != "rounds" and not _in_text(experiment, level):
+            beside.append("figure")
+        limits = [BESIDE_TRIALS[each] for each in beside if each in BESIDE_TRIALS]
+        return min(count, FEWER_TRIALS.get(group, count), *limits)
 
     def parts(self) -> Iterator[tuple[Experiment, float, str]]:
         """Yield all experiments, outlier shares and groups, what tables need most first."""
@@ -76,8 +83,8 @@ class Plan:
 
         def lateness(part: tuple[Experiment, float, str]) -> tuple[bool, bool]:
             experiment, _, group = part
-            beside = experiment.data == "fixed" and not experiment.task.steep
-            return beside, group in ("literal", "ablation")
+            beside = (experiment.protocol, experiment.data) != ("add", "redrawn")
+            return beside, group in ("ablation", "treasury")
 
         yield from sorted(found, key=lateness)
 
@@ -89,14 +96,25 @@ def _levels(experiment: Experiment, group: str) -> Sequence[float]:
     return sorted({nearest_choice(experiment, level) for level in experiment.levels})
 
 
+def _in_text(experiment: Experiment, level: float) -> bool:
+    """Return whether the paper's text has the function's error at this share."""
+    return experiment.name == Experiment(FUNCTION).name and level == TEXT_LEVEL
+
+
 def _wanted(experiment: Experiment, level: float, group: str) -> bool:
-    redrawn, function = experiment.data == "redrawn", experiment.task.steep
+    redrawn, add = experiment.data == "redrawn", experiment.protocol == "add"
+    name, compared = experiment.name, level in experiment.compared_at
+    simulated = experiment.task.name == GRINDING.name
     return {
-        "literal": redrawn and function and level in experiment.compared_at,
-        "ours": redrawn and level in experiment.compared_at,
-        "rounds": experiment.name == Experiment(GRINDING).name and level in ROUND_LEVELS,
-        "ablation": redrawn and function and level in ABLATION_LEVELS,
-        "curves": (experiment.name, level) in CURVES,
+        "literal": add
+        and not simulated
+        and (redrawn or not experiment.task.steep)
+        and (compared or _in_text(experiment, level)),
+        "ours": redrawn and compared,
+        "rounds": name == Experiment(GRINDING).name and level in ROUND_LEVELS,
+        "ablation": name == Experiment(FUNCTION).name and level in ABLATION_LEVELS,
+        "treasury": add and experiment.task.name == "treasury" and level in TREASURY_LEVELS,
+        "curves": (name, level) in CURVES,
     }.get(group, True)
 
 
@@ -158,7 +176,7 @@ def ready_units(
 ) -> list[Unit]:
     """Return what of a part is not done and can be: the baselines wait for their choice."""
     done = store.trials(experiment, level, group)
-    wanted = [t for t in range(plan.n_trials(experiment, group)) if t not in done]
+    wanted = [t for t in range(plan.n_trials(experiment, level, group)) if t not in done]
     if group != "layers":
         return _units(Unit(experiment, level, group, ()), wanted)
     if 0 not in store.trials(experiment, nearest_choice(experiment, level), "choice"):
@@ -195,7 +213,7 @@ def cost(plan: Plan, store: Store) -> tuple[float, float]:
     for experiment, level, group in plan.parts():
         seconds = [
             SECONDS[group] * (0.25 if group == "layers" and t >= PILOT_TRIALS else 1.0)
-            for t in range(plan.n_trials(experiment, group))
+            for t in range(plan.n_trials(experiment, level, group))
         ]
         have = store.trials(experiment, level, group)
         total += sum(seconds)

@@ -1,12 +1,13 @@
-"""The paper's tables beside ours: paper | ours | ratio."""
+"""The paper's tables beside ours, none wider than a screen: paper, then ours with its ratio."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from .blocks import Table
-from .published import Printed, table_5, tables
+from .cells import NEEDED, NONE, deviations, mean_of, number, with_ratio, without_ratio
+from .headline import headline
+from .published import Printed, table_2, table_5, tables
 from .results import Results, Summary
 from .settings import (
     ABLATION_LEVELS,
@@ -17,61 +18,32 @@ from .settings import (
     ROUND_SIZES,
     ROUNDS,
     TABLE_LEVELS,
+    TREASURY_LEVELS,
     Experiment,
     Task,
     ablations,
+    treasury_tries,
 )
-from .units import BASELINES, Cell
+from .units import BASELINES, HONEST, ON_TEST
 
 PRINTED_SCOPES = {"function": (1.0, 30.0, 50.0, 150.0), "grinding": (0.1, 0.5, 1.0, 5.0)}
-BESIDE = ("RSC-KDE", "RSC-KDE, literal", "RobustSCN", "oracle")
-NONE = "-"
 LABELS = {
     "PRNNRW": "PRNNRW (rho 10)",
     "PRNNRW, tuned": "PRNNRW (rho chosen)",
-    "RSC-KDE": "RSC-KDE (pooled scopes, ridge)",
+    "RSC-KDE": "RSC-KDE, our settings",
+    ON_TEST: f"RSC-KDE, literal, chosen on the test rows: {NEEDED}",
     "RobustSCN": "RobustSCN, no clean rows",
     "oracle": "oracle: RSC-KDE, wrong rows removed",
 }
+BESIDE = ("RSC-KDE", HONEST, ON_TEST, "RobustSCN", "oracle")
 
-
-def number(value: float) -> str:
-    """Return an error with three digits that count, four decimals at least."""
-    return f"{value:.4f}" if value >= 0.001 else f"{value:.5f}"
-
-
-def plus_minus(found: Summary | Printed | None) -> str:
-    """Return a mean and its deviation; the median too, where a few trials carry the mean."""
-    if found is None:
-        return NONE
-    if found.std is None:
-        return number(found.mean)
-    spread = number(found.std) if found.std >= 1e-4 else f"{found.std:.0e}"
-    text = f"{number(found.mean)} ± {spread}"
-    if isinstance(found, Summary) and found.std > found.mean:
-        text += f", median {number(found.median)}"
-    return text
-
-
-def ratio(ours: Summary | None, printed: Printed | None) -> str:
-    """Return ours divided by the paper's."""
-    return NONE if ours is None or printed is None else f"{ours.mean / printed.mean:.2f}"
+Find = Callable[[float], Summary | None]
+Print = Callable[[float], Printed | None]
+Cell = Callable[[Summary | None, Printed | None], list[str]]
 
 
 def _columns(levels: Sequence[float]) -> list[str]:
-    return [f"{level:.0%} {what}" for level in levels for what in ("paper", "ours", "ratio")]
-
-
-def _line(
-    levels: Sequence[float],
-    printed: Callable[[float], Printed | None],
-    ours: Callable[[float], Summary | None],
-) -> list[str]:
-    cells = []
-    for level in levels:
-        there, here = printed(level), ours(level)
-        cells += [plus_minus(there), plus_minus(here), ratio(here, there)]
-    return cells
+    return [f"{level:.0%} {what}" for level in levels for what in ("paper", "ours")]
 
 
 def _known(results: Results, experiment: Experiment) -> list[float]:
@@ -80,105 +52,43 @@ def _known(results: Results, experiment: Experiment) -> list[float]:
     return [level for level in known if level in TABLE_LEVELS] or known
 
 
-def by_scope(results: Results, experiment: Experiment, title: str) -> Table | None:
-    """Return Table 1 or 4: the baselines at each scope, at their best size by test error."""
+def _block(
+    results: Results, experiment: Experiment, levels: Sequence[float], cell: Cell
+) -> list[list[str]]:
+    """Return the rows of one task: first column empty or the scope, then the method."""
     task, name = experiment.task, experiment.name
-    levels = _known(results, experiment)
-    if not levels:
-        return None
+    scopes: Sequence[float | None] = PRINTED_SCOPES.get(task.name, (None,))
     rows = []
-    for scope in PRINTED_SCOPES[task.name]:
+
+    def add(label: str, method: str, printed: Print, ours: Find) -> None:
+        found = [(ours(level), printed(level)) for level in levels]
+        if any(here for here, _ in found):
+            cells = [text for pair in found for text in cell(*pair)]
+            rows.append([label, LABELS.get(method, method), *cells])
+
+    for scope in scopes:
         for method in BASELINES:
 
-            def ours(level: float, m: str = method, s: float = scope) -> Summary | None:
-                cell = results.favourite(name, level, m, s)
-                return results.cell(name, level, cell) if cell else None
+            def ours(level: float, m: str = method, s: float | None = scope) -> Summary | None:
+                if s is None:
+                    best = results.lowest(name, level, m)
+                else:
+                    best = results.favourite(name, level, m, s)
+                return results.cell(name, level, best) if best else None
 
-            def paper(level: float, m: str = method, s: float = scope) -> Printed | None:
+            def paper(level: float, m: str = method, s: float | None = scope) -> Printed | None:
                 return tables().get((task.name, s, m, level))
 
-            label = LABELS.get(method, method)
-            rows.append([f"{scope:g}", label, *_line(levels, paper, ours)])
-    scope = PRINTED_SCOPES[task.name][0]
-    rows += _beside(
-        results, experiment, levels, lambda m, lv: tables().get((task.name, scope, m, lv))
-    )
-    rows += _to_oracle(results, experiment, levels)
-    rows += _honest(results, experiment, levels)
-    return Table(title, ["scope", "method", *_columns(levels)], rows)
-
-
-def by_set(
-    results: Results, tasks: Sequence[Task], protocol: str, data: str, title: str
-) -> Table | None:
-    """Return Table 3: each method's best cell of the whole grid by test error."""
-    rows = []
-    levels: list[float] = []
-    for task in tasks:
-        experiment = Experiment(task, protocol, data)
-        here = _known(results, experiment)
-        levels = levels or here
-        if not here:
-            continue
-        block = []
-        for method in BASELINES:
-
-            def ours(level: float, m: str = method, e: str = experiment.name) -> Summary | None:
-                cell = results.lowest(e, level, m)
-                return results.cell(e, level, cell) if cell else None
-
-            def paper(level: float, m: str = method, t: str = task.name) -> Printed | None:
-                return tables().get((t, None, m, level))
-
-            block.append(["", LABELS.get(method, method), *_line(levels, paper, ours)])
-        block += _beside(results, experiment, levels, partial(_of_set, task.name))
-        block += _to_oracle(results, experiment, levels)
-        block += _honest(results, experiment, levels)
-        rows += [[task.name if k == 0 else "", *row[1:]] for k, row in enumerate(block)]
-    return Table(title, ["set", "method", *_columns(levels)], rows) if rows else None
-
-
-def _of_set(task: str, method: str, level: float) -> Printed | None:
-    return tables().get((task, None, method, level))
-
-
-def _beside(
-    results: Results,
-    experiment: Experiment,
-    levels: Sequence[float],
-    printed: Callable[[str, float], Printed | None],
-) -> list[list[str]]:
-    rows = []
+            add("" if scope is None else f"{scope:g}", method, paper, ours)
     for method in BESIDE:
-        found = [results.error(experiment.name, level, method) for level in levels]
-        if any(found):
-            line = _line(
-                levels,
-                lambda level, m=method: printed(m, level),  # type: ignore[misc]
-                lambda level, m=method: results.error(experiment.name, level, m),  # type: ignore[misc]
-            )
-            rows.append(["", LABELS.get(method, method), *line])
-    return rows
-
-
-def _honest(results: Results, experiment: Experiment, levels: Sequence[float]) -> list[list[str]]:
-    """Return the baselines at the cell that cross-validation on the dirty rows chose."""
-    rows = []
-    for method in BASELINES:
-
-        def chosen(level: float, m: str = method) -> Cell | None:
-            return results.honest(experiment.name, level, m)
-
-        def ours(level: float) -> Summary | None:
-            cell = chosen(level)
-            return results.cell(experiment.name, level, cell) if cell else None
-
-        cells = []
-        for level in levels:
-            cell = chosen(level)
-            where = f"scope {cell[1]:g}, L={cell[2]}" if cell else NONE
-            cells += [where, plus_minus(ours(level)), NONE]
-        rows.append(["", f"{LABELS.get(method, method)}, cell by cross-validation", *cells])
+        # The printed errors stand beside each reading of the method that they are printed for.
+        as_printed = "RSC-KDE" if method in (HONEST, ON_TEST) else method
+        add(
+            "",
+            method,
+            lambda level, m=as_printed: tables().get((task.name, scopes[0], m, level)),  # type: ignore[misc]
+            lambda level, m=method: results.error(name, level, m),  # type: ignore[misc]
+        )
     return rows
 
 
@@ -191,10 +101,78 @@ def _to_oracle(
         cells = []
         for level in levels:
             pair = results.shared(experiment.name, level, method, "oracle")
-            cells += [NONE, f"{pair[0] / pair[1]:.2f}" if pair else NONE, NONE]
+            cells += [NONE, f"{pair[0] / pair[1]:.2f}" if pair else NONE]
         if any(cell != NONE for cell in cells):
-            rows.append(["", f"{method} divided by RSC-KDE's oracle, same trials", *cells])
+            rows.append(["", f"{method} divided by the oracle, same trials", *cells])
     return rows
+
+
+def by_scope(
+    results: Results, experiment: Experiment, title: str, cell: Cell = with_ratio
+) -> Table | None:
+    """Return Table 1 or 4: the baselines at each scope, at their best size by test error."""
+    levels = _known(results, experiment)
+    if not levels:
+        return None
+    if experiment.task == GRINDING and cell is with_ratio:
+        cell = without_ratio
+    rows = _block(results, experiment, levels, cell)
+    if cell is not deviations:
+        rows += _to_oracle(results, experiment, levels)
+    return Table(title, ["scope", "method", *_columns(levels)], rows)
+
+
+def by_set(
+    results: Results, protocol: str, data: str, title: str, cell: Cell = with_ratio
+) -> Table | None:
+    """Return Table 3: each method's best cell of the whole grid by test error."""
+    rows = []
+    known = [_known(results, Experiment(task, protocol, data)) for task in KEEL]
+    levels = sorted({level for here in known for level in here})
+    for task, here in zip(KEEL, known, strict=True):
+        if here:
+            experiment = Experiment(task, protocol, data)
+            block = _block(results, experiment, levels, cell)
+            if cell is not deviations:
+                block += _to_oracle(results, experiment, levels)
+            rows += [[task.name if k == 0 else "", *row[1:]] for k, row in enumerate(block)]
+    return Table(title, ["set", "method", *_columns(levels)], rows) if rows else None
+
+
+def by_cross_validation(results: Results, experiment: Experiment) -> Table | None:
+    """Return the baselines at the cell that cross-validation on the dirty rows chose."""
+    levels = _known(results, experiment)
+    rows = []
+    for method in BASELINES:
+        cells = []
+        for level in levels:
+            chosen = results.honest(experiment.name, level, method)
+            error = results.cell(experiment.name, level, chosen) if chosen else None
+            cells += [f"{chosen[1]:g}, L={chosen[2]}" if chosen else NONE, mean_of(error)]
+        rows.append([LABELS.get(method, method), *cells])
+    columns = [f"{level:.0%} {what}" for level in levels for what in ("cell", "ours")]
+    simulated = ", SIMULATED" if experiment.task == GRINDING else ""
+    title = f"{experiment.task.name}{simulated}: cells that cross-validation on dirty rows chooses"
+    return Table(title, ["method", *columns], rows) if levels else None
+
+
+def sizes(results: Results) -> Table | None:
+    """Return Table 2, from the rows that were run."""
+    rows = []
+    for task in KEEL:
+        name = Experiment(task).name
+        for level in results.levels(name, "rsc-kde"):
+            found = results.group(name, level, "rsc-kde")
+            if found and "rows" in found:
+                instances, features = table_2()[task.name]
+                parts = " + ".join(str(count) for count in found["rows"])
+                here = [str(sum(found["rows"])), parts]
+                inputs = [str(features), str(found["n_inputs"])]
+                rows.append([task.name, str(instances), *here, *inputs])
+                break
+    title = "Table 2, KEEL sets: rows and inputs"
+    names = ["rows, paper", "rows, ours", "train + validate + test", "inputs, paper", "ours"]
+    return Table(title, ["set", *names], rows) if rows else None
 
 
 def rounds_and_nodes(results: Results, level: float) -> Table | None:
@@ -202,46 +180,21 @@ def rounds_and_nodes(results: Results, level: float) -> Table | None:
     name = Experiment(GRINDING).name
     if results.group(name, level, "rounds") is None:
         return None
-    columns = [f"L={n} {what}" for n in ROUND_SIZES for what in ("paper", "ours", "ratio")]
+    columns = [f"L={n} {what}" for n in ROUND_SIZES for what in ("paper", "ours")]
     rows = []
     for rounds in ROUNDS:
         cells = []
         for size in ROUND_SIZES:
-            printed = table_5()[level, rounds, size]
             ours = results.error(name, level, f"{rounds} | {size}")
             cells += [
-                plus_minus(printed),
+                mean_of(table_5()[level, rounds, size]),
                 number(ours.mean) if ours else NONE,
-                ratio(ours, printed),
             ]
-        rows.append([f"{level:.0%}", str(rounds), *cells])
+        rows.append([str(rounds), *cells])
     return Table(
-        f"Table 5 at {level:.0%} outliers, simulated circuit: rounds and nodes of RSC-KDE",
-        ["outliers", "rounds", *columns],
-        rows,
-    )
-
-
-def open_choices(results: Results) -> Table | None:
-    """Return RSC-KDE on the function with one open choice changed at a time."""
-    cases = [(p, level) for p in ("add", "replace") for level in ABLATION_LEVELS]
-    names = [Experiment(FUNCTION, p).name for p, _ in cases]
-    if not any(
-        results.group(name, level, "ablation")
-        for name, (_, level) in zip(names, cases, strict=True)
-    ):
-        return None
-    rows = []
-    for choice in ablations():
-        cells = []
-        for name, (_, level) in zip(names, cases, strict=True):
-            found = results.group(name, level, "ablation")
-            errors = Summary(*found["rmse"][choice]) if found else None
-            cells.append(_three(errors) if errors else NONE)
-        rows.append([choice, *cells])
-    return Table(
-        "RSC-KDE on the function, one open choice changed at a time: mean ± deviation, median",
-        ["choice", *(f"{p} {level:.0%}" for p, level in cases)],
+        f"Table 5 at {level:.0%} outliers, the paper's plant beside our SIMULATED circuit: rounds "
+        "and nodes of RSC-KDE",
+        ["rounds", *columns],
         rows,
     )
 
@@ -250,53 +203,82 @@ def _three(found: Summary) -> str:
     return f"{number(found.mean)} ± {number(found.std)}, {number(found.median)}"
 
 
-def best_choices(results: Results) -> str:
-    """Return in words which choice of RSC-KDE has the lowest mean error in each case."""
-    words = []
-    for protocol in ("add", "replace"):
-        for level in ABLATION_LEVELS:
-            found = results.group(Experiment(FUNCTION, protocol).name, level, "ablation")
-            if found:
-                means = {choice: Summary(*found["rmse"][choice]).mean for choice in ablations()}
-                best = min(means, key=means.__getitem__)
-                words.append(
-                    f"{protocol} {level:.0%}: {best} ({number(means[best])}; literal "
-                    f"{number(means['literal'])})"
-                )
-    return "Lowest mean in each column: " + "; ".join(words) + "." if words else "Not run."
+def open_choices(results: Results) -> Table | None:
+    """Return RSC-KDE on the function with one open choice changed at a time."""
+    name = Experiment(FUNCTION).name
+    levels = [level for level in ABLATION_LEVELS if results.group(name, level, "ablation")]
+    rows = []
+    for choice in ablations():
+        found = [results.error(name, level, choice) for level in levels]
+        rows.append([choice, *(_three(error) if error else NONE for error in found)])
+    return (
+        Table(
+            "RSC-KDE on the function, one open choice changed at a time: mean ± deviation, median",
+            ["choice", *(f"{level:.0%}" for level in levels)],
+            rows if levels else [],
+        )
+        if levels
+        else None
+    )
+
+
+def treasury(results: Results) -> Table | None:
+    """Return what was tried to get the errors printed for treasury."""
+    cases = [
+        (level, data)
+        for level in TREASURY_LEVELS
+        for data in ("redrawn", "fixed")
+        if results.group(Experiment(KEEL[3], data=data).name, level, "treasury")
+    ]
+    if not cases:
+        return None
+    rows = []
+    for name in treasury_tries():
+        cells = []
+        for level, data in cases:
+            found = results.error(Experiment(KEEL[3], data=data).name, level, name)
+            cells.append(number(found.mean) if found else NONE)
+        label = f"{name}: {NEEDED}" if name.startswith("chosen on the test rows") else name
+        rows.append([label, *cells])
+    printed = [number(tables()["treasury", None, "RSC-KDE", level].mean) for level, _ in cases]
+    rows.append(["the paper", *printed])
+    splits = {"redrawn": "redrawn splits", "fixed": "the nearest split"}
+    return Table(
+        "Treasury: mean error of RSC-KDE, literal settings unless said, and what it would need",
+        ["what was tried", *(f"{level:.0%}, {splits[data]}" for level, data in cases)],
+        rows,
+    )
 
 
 def all_tables(results: Results) -> dict[str, list[Table]]:
-    """Return all tables by the number they have in the paper."""
-    variants = [(p, d) for p in ("add", "replace") for d in ("redrawn", "fixed")]
+    """Return all tables by the number they have in the paper, and those of the appendices."""
+    tasks: tuple[Task, ...] = (FUNCTION, *KEEL, GRINDING)
+    beside = [("add", "fixed"), ("replace", "redrawn"), ("replace", "fixed")]
+
+    def of(protocol: str, data: str, cell: Cell = with_ratio) -> list[Table | None]:
+        words = f"protocol {protocol}, {data} data" + (
+            ", standard deviations" if cell is deviations else ""
+        )
+        where = Experiment(FUNCTION, protocol, data), Experiment(GRINDING, protocol, data)
+        return [
+            by_scope(results, where[0], f"Table 1, function, {words}", cell),
+            by_set(results, protocol, data, f"Table 3, KEEL sets, {words}", cell),
+            by_scope(results, where[1], f"Table 4, SIMULATED grinding circuit, {words}", cell),
+        ]
+
+    main = of("add", "redrawn")
     found: dict[str, list[Table | None]] = {
-        "table1": [
-            by_scope(
-                results,
-                Experiment(FUNCTION, protocol, data),
-                f"Table 1, function, protocol {protocol}, {data} data",
-            )
-            for protocol, data in variants
-        ],
-        "table3": [
-            by_set(
-                results,
-                KEEL,
-                protocol,
-                data,
-                f"Table 3, KEEL sets, protocol {protocol}, {data} data",
-            )
-            for protocol, data in variants
-        ],
-        "table4": [
-            by_scope(
-                results,
-                Experiment(GRINDING, protocol, data),
-                f"Table 4, SIMULATED grinding circuit, protocol {protocol}, {data} data",
-            )
-            for protocol, data in variants
-        ],
+        "headline": [headline(results)],
+        "table1": main[:1],
+        "table2": [sizes(results)],
+        "table3": main[1:2],
+        "table4": main[2:],
         "table5": [rounds_and_nodes(results, level) for level in ROUND_LEVELS],
+        "treasury": [treasury(results)],
+        "fixed": of(*beside[0]),
+        "cross-validation": [by_cross_validation(results, Experiment(task)) for task in tasks],
         "choices": [open_choices(results)],
+        "replace": [table for case in beside[1:] for table in of(*case)],
+        "deviations": of("add", "redrawn", deviations) + of("add", "fixed", deviations),
     }
     return {name: [t for t in parts if t is not None] for name, parts in found.items()}
