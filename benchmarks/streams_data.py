@@ -23,6 +23,13 @@ Array = NDArray[np.float64]
 BURST = 15
 """Rows of a burst."""
 
+ROWS = 2000
+"""Rows of the streams that are made: a matter of time, some peers learn fifty rows a second."""
+
+DRAWS = (1, 2)
+"""Seeds of the wrong rows that are reported. Constants of ours were chosen on seed 0 and on those
+from 101 on."""
+
 AMPLITUDE = 5.0
 """Standard deviations that a wrong target is off by, at most."""
 
@@ -58,7 +65,7 @@ def _friedman(kind: str, n_rows: int, position: tuple[int, ...], window: int = 1
     return Stream(X, np.array([y for _, y in rows], float), changes)
 
 
-def _grinding(n_rows: int = 3000) -> Stream:
+def _grinding(n_rows: int = 2000) -> Stream:
     """Ore that gets harder and softer again: the plant's, not the model's."""
     rng = np.random.default_rng(5)
     X = rng.uniform(LOWEST, HIGHEST, (n_rows, 3))
@@ -113,9 +120,9 @@ def _stocks() -> Stream:
 
 
 STREAMS: dict[str, Callable[[], Stream]] = {
-    "Friedman, abrupt": lambda: _friedman("lea", 4000, (1000, 2000, 3000)),
-    "Friedman, recurring": lambda: _friedman("gra", 4000, (1300, 2600)),
-    "Friedman, gradual": lambda: _friedman("gsg", 4000, (1000, 2500), 800),
+    "Friedman, abrupt": lambda: _friedman("lea", ROWS, (500, 1000, 1500)),
+    "Friedman, recurring": lambda: _friedman("gra", ROWS, (800, 1400)),
+    "Friedman, gradual": lambda: _friedman("gsg", ROWS, (500, 1200), 400),
     "grinding, drifting ore": _grinding,
     "stock": lambda: _keel("stock"),
     "treasury": lambda: _keel("treasury"),
@@ -130,7 +137,6 @@ CONDITIONS: dict[str, tuple[float, bool]] = {
     "5 %": (0.05, False),
     "10 %": (0.10, False),
     "25 %": (0.25, False),
-    "10 % in bursts": (0.10, True),
     "25 % in bursts": (0.25, True),
 }
 """Share of wrong targets, and whether they come in bursts."""

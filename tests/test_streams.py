@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,6 +11,7 @@ from sklearn.base import clone
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.core.memory import BLOCK
 from robustscn.estimators._stream import FIRST_ROWS
+from robustscn.persistence import DamagedModel, load, save
 from small import plant
 
 SMALL = {
@@ -100,3 +103,47 @@ def test_a_wrong_half_life_is_refused(half_life) -> None:
     X, _, y = plant(10)
     with pytest.raises(ValueError, match="half_life must be None or a positive number"):
         SCNRegressor(half_life=half_life).partial_fit(X, y)
+
+
+def _covered(model, X, clean, y) -> float:
+    """Return the share of right targets inside 80 % intervals, each made before its row."""
+    inside = []
+    for start in range(0, len(X), BLOCK):
+        at = slice(start, start + BLOCK)
+        low, high = model.predict_interval(X[at], 0.8).T
+        right = np.abs(y[at] - clean[at]) < 0.5
+        inside += ((low <= y[at]) & (y[at] <= high))[right].tolist()
+        model.partial_fit(X[at], y[at])
+    return float(np.mean(inside))
+
+
+def test_intervals_follow_the_noise_of_the_stream() -> None:
+    X, clean, y = plant(1200, wrong=0.15)
+    model = clone(SMALL[RobustSCNRegressor]).partial_fit(X[:400], y[:400])
+    assert 0.7 < _covered(model, X[400:800], clean[400:800], y[400:800]) < 0.9
+    later = clean + 3 * (y - clean) * (np.abs(y - clean) < 0.5)  # the noise is three times as large
+    _covered(model, X, clean, later)
+    assert 0.7 < _covered(model, X, clean, later) < 0.9
+
+
+def test_intervals_of_a_fit_hold_until_the_stream_has_its_own() -> None:
+    X, _, y = plant(700)
+    model = clone(SMALL[RobustSCNRegressor]).fit(X[:300], y[:300])
+    before = model.predict_interval(X)
+    model.partial_fit(X[300:310], y[300:310])
+    np.testing.assert_allclose(model.predict_interval(X), before, rtol=1e-12)
+    model.partial_fit(X[310:], y[310:])
+    ends = model.predict_interval(X) - model.predict(X)[:, None]
+    np.testing.assert_allclose(ends - ends[0], 0.0, atol=1e-12)  # one width, about the prediction
+
+
+def test_a_saved_stream_goes_on_as_if_it_had_not_been_saved(tmp_path, dirty) -> None:
+    X, _, y = dirty
+    model = clone(SMALL[RobustSCNRegressor]).partial_fit(X[:270], y[:270])
+    again = load(save(model, tmp_path / "model.skops")).model
+    for each in (model, again):
+        each.partial_fit(X[270:], y[270:])
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    model._stream.line = replace(model._stream.line, slopes=np.zeros((7, 1)))
+    with pytest.raises(DamagedModel):
+        load(save(model, tmp_path / "crafted.skops"))

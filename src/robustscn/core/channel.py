@@ -99,13 +99,14 @@ def followed(tail: HostArray, errors: HostArray, scales: HostArray) -> tuple[Hos
     errors : array of shape (n_rows, n_outputs)
         Errors of the rows that follow.
     scales : array of shape (n_outputs,)
-        One robust standard deviation of what is left of errors when the level is taken off.
+        One robust standard deviation of errors without the level.
 
     Returns
     -------
     levels : array of shape (n_rows, n_outputs)
-        Median of the last errors that were believed. One that is strange is not: a burst of
-        wrong rows is not followed, until it has lasted long enough to widen the scale.
+        Median of the last errors that were believed. One that is strange is not, by itself and
+        when the level is taken off: a burst of wrong rows is not followed, until it has lasted
+        long enough to widen the scale, and a level that is wrong does not stay.
     tail : array of shape (LEVEL, n_outputs)
         The last of them.
     """
@@ -115,7 +116,7 @@ def followed(tail: HostArray, errors: HostArray, scales: HostArray) -> tuple[Hos
         for i, error in enumerate(errors[:, q].tolist()):
             level = sorted(last)[LEVEL // 2]
             levels[i, q] = level
-            if abs(error - level) <= limit:
+            if min(abs(error), abs(error - level)) <= limit:
                 last = [*last[1:], error]
         tails[:, q] = last
     return levels, tails

@@ -8,6 +8,7 @@ import numpy as np
 
 from .arrays import HostArray
 from .channel import Channel
+from .line import Line
 from .nodes import Nodes
 from .regrowth import Unit
 from .running import running_scales
@@ -24,8 +25,8 @@ SHORTEST = 50.0
 """Half-life of the believing channel, unless it has more columns than that: with fewer rows than
 columns it would learn them by heart."""
 
-SLOW, SLOW_LEVEL, FAST, FAST_LEVEL, MIDDLE = range(5)
-"""The predictors: each channel without and with its level, and the median of the targets."""
+SLOW, SLOW_LEVEL, FAST, FAST_LEVEL, LINE, LINE_LEVEL = range(6)
+"""The predictors: each channel and the plane without and with its level."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class Memory:
         How to learn.
     slow, fast : Channel
         The sceptical and the believing channel.
+    line : Line or None
+        The plane through the latest rows; None before there are enough.
     nodes : Nodes
         Hidden nodes, for inputs in `unit`.
     unit : Unit
@@ -103,14 +106,12 @@ class Memory:
         The latest rows.
     waiting : Batch
         Rows of a block that is not complete.
-    errors : array of shape (LONG, 5, n_outputs)
-        Latest errors of the predictors.
+    errors : array of shape (LONG, 6, n_outputs)
+        Latest errors of the predictors, infinite where there was none.
     n_errors : int
         How many of these have been seen.
     limits : array of shape (2, n_outputs)
         Smallest and largest target that was believed.
-    middle : array of shape (n_outputs,)
-        Median of the latest targets.
     last : array of shape (n_outputs,)
         The last target.
     n_same : int
@@ -141,13 +142,13 @@ class Memory:
     plan: Plan
     slow: Channel
     fast: Channel
+    line: Line | None
     nodes: Nodes
     unit: Unit
     kept: Batch
     waiting: Batch
     errors: HostArray
     limits: HostArray
-    middle: HostArray
     last: HostArray
     n_same: int = 0
     n_errors: int = 0
@@ -172,8 +173,12 @@ class Memory:
 
     def scales(self, which: int, window: int) -> HostArray:
         """Return robust standard deviations of a predictor's latest errors."""
-        count = min(self.n_errors, window)
-        return running_scales(self.errors[LONG - count :, which])
+        return running_scales(self.errors_of(which, window))
+
+    def errors_of(self, which: int, window: int) -> HostArray:
+        """Return a predictor's latest errors, so many where there are, shape (n, n_outputs)."""
+        errors = self.errors[LONG - min(self.n_errors, window) :, which]
+        return errors if which < LINE else errors[np.isfinite(errors[:, 0])]
 
     def shorter_half_life(self) -> float:
         """Return the weight of rows after which a row counts half to the believing channel."""

@@ -9,12 +9,11 @@ weights, which come from prequential errors, of predictions made before the targ
     sceptical   remembers for `half_life` rows, and judges by the errors of the last `LONG` rows,
     believing   remembers fifty rows or more, and judges by the errors of the last `SHORT`.
 
-Each also comes with a level: the median of its last believed errors is added to what it says. Of
-these four, and the plain median of the targets, the one speaks whose errors were the smallest
-lately. The larger two fifths of the errors have no say in that, so that scattered wrong rows, or
-a burst of them, change nothing.
+Beside them a robust plane is drawn through the last `LONG` rows (line.py). Each of the three also
+comes with a level: the median of its last believed errors is added to what it says. Of these six
+the one speaks that errs least lately.
 
-Whether the world has changed is told in drift.py, and upkeep.py looks after the nodes.
+Which that is, and whether the world has changed, is told in drift.py; upkeep.py looks after nodes.
 """
 
 from __future__ import annotations
@@ -28,12 +27,14 @@ from .arrays import HostArray
 from .channel import LEVEL, STRANGE, Channel, followed
 from .drift import ANCHOR, KEPT_EVENTS, decide
 from .information import nothing_known
+from .line import Line, robust_line
 from .memory import (
     BLOCK,
     FAST,
     FAST_LEVEL,
+    LINE,
+    LINE_LEVEL,
     LONG,
-    MIDDLE,
     SHORT,
     SLOW,
     SLOW_LEVEL,
@@ -51,8 +52,17 @@ MEMORY = 2000
 memory and on the time of an upkeep."""
 
 WARY = 200
-"""Rows after which predictions are held near the targets seen so far, and what a fitted model says
-is mixed with other columns: fewer rows may not show what it knows. By argument."""
+"""Rows after which predictions are held near the targets seen so far, what a fitted model says is
+mixed with other columns, and intervals come from the stream's errors: fewer rows may not show what
+it knows. By argument."""
+
+FRESH = 100
+"""Rows after which the plane is drawn anew, from the median: what it was told wrong does not stay.
+In between it goes on from the last, which is four times as fast."""
+
+MOST_INPUTS = LONG // 5
+"""Inputs up to which a plane is drawn: with more it would take longer than networks do, and have
+fewer than five rows for each. By argument."""
 
 See = Callable[[HostArray], HostArray]
 """Makes given columns (what a fitted model says) of raw inputs, shape (n_rows, n_given)."""
@@ -102,15 +112,17 @@ class Stream(Memory):
         n = len(rows)
         scales = running_scales(errors)
         self._note(rows, errors, scales)
-        repeated = np.repeat(errors[:, None], MIDDLE, axis=1)
-        middle = np.median(rows.y, axis=0)
-        repeated = np.concatenate([repeated, (rows.y - middle)[:, None]], axis=1)
-        self.errors = np.concatenate([self.errors, repeated])[-LONG:]
-        self.n_errors, self.n_rows, self.middle = n, n, middle
-        self.kept = rows
+        self.kept, self.n_errors, self.n_rows = rows, n, n
+        self._draw_line()
+        of_line = self._line_errors(rows)
+        both = np.stack([errors] * LINE + [of_line] * 2, axis=1)
+        self.errors = np.concatenate([self.errors, both])[-LONG:]
         believed = rows.weight * (inlier_weight(far(errors, scales)) if self.plan.robust else 1.0)
         solve(self, [Evidence(rows.y, believed, rows.y, 0.0)] * 2, self.columns(rows.X, rows.given))
         self.due = 2 * n
+        # A burst that a network has bent to is no error of it: it has to show on later rows.
+        self.restarted = n
+        self.speaker = SLOW if self.line is None else LINE
 
     def predict(self, X: HostArray, see: See) -> HostArray:
         """Return predictions, shape (n_rows, n_outputs).
@@ -127,23 +139,55 @@ class Stream(Memory):
         array of shape (n_rows, n_outputs)
             No further beyond the targets that were believed than these are apart.
         """
-        if self.speaker == MIDDLE:
-            return np.repeat(self.middle[None], len(X), axis=0)
-        channel = self.slow if self.speaker in (SLOW, SLOW_LEVEL) else self.fast
-        output = self.columns(X, see(X)) @ channel.output_weights
-        if self.speaker in (SLOW_LEVEL, FAST_LEVEL):
-            output = output + self._level(channel, see)
+        output = self._says(X, see)
+        if self.speaker in (SLOW_LEVEL, FAST_LEVEL, LINE_LEVEL):
+            output = output + self._level(see)
         if self.n_rows < WARY:
             return output
         low, high = self.limits
         return np.clip(output, 2 * low - high, 2 * high - low)
 
-    def _level(self, channel: Channel, see: See) -> HostArray:
+    def ends(self, coverage: float) -> HostArray | None:
+        """Return what right targets lie between, less the prediction, shape (2, n_outputs).
+
+        Parameters
+        ----------
+        coverage : float
+            Share of right targets that should lie inside.
+
+        Returns
+        -------
+        array of shape (2, n_outputs) or None
+            Quantiles of the errors of the one that speaks over the last `LONG` rows, but for
+            those that are strange: as the world changes, so do they. None before `WARY` rows.
+        """
+        if self.n_rows < WARY:
+            return None
+        errors = self.errors_of(self.speaker, min(LONG, self.n_rows))
+        if self.plan.robust:
+            errors = errors[far(errors, running_scales(errors)) <= STRANGE]
+        beyond = (1.0 - coverage) / 2.0
+        return np.quantile(errors, [beyond, 1.0 - beyond], axis=0, method="weibull")
+
+    def _speaking(self) -> Channel | Line:
+        spoken: Channel | Line | None = (self.slow, self.fast, self.line)[self.speaker // 2]
+        assert spoken is not None
+        return spoken
+
+    def _says(self, X: HostArray, see: See) -> HostArray:
+        """Return what the one that speaks says, but for its level."""
+        speaking = self._speaking()
+        if isinstance(speaking, Line):
+            return speaking.says(X)
+        return self.columns(X, see(X)) @ speaking.output_weights
+
+    def _level(self, see: See) -> HostArray:
         """Return the level with the rows that wait."""
-        tail, rows = channel.tail, self.waiting
+        tail, rows = self._speaking().tail, self.waiting
         if len(rows):
-            errors = rows.y - self.columns(rows.X, see(rows.X)) @ channel.output_weights
-            _, tail = followed(tail, errors, self.scales(self.speaker, SHORT))
+            errors = rows.y - self._says(rows.X, see)
+            plain = self.speaker - 1  # the same without its level
+            _, tail = followed(tail, errors, self.scales(plain, LONG))
         return np.median(tail, axis=0)
 
     def _learn_block(self, rows: Batch) -> None:
@@ -152,13 +196,7 @@ class Stream(Memory):
         if self.n_errors == 0:  # nothing to judge by yet: these rows judge each other
             self.errors[-len(rows) :] = plain[0][:, None]
             self.n_errors = len(rows)
-        slow, tail = followed(self.slow.tail, plain[0], self.scales(SLOW_LEVEL, SHORT))
-        self.slow = replace(self.slow, tail=tail)
-        fast, tail = followed(self.fast.tail, plain[1], self.scales(FAST_LEVEL, SHORT))
-        self.fast = replace(self.fast, tail=tail)
-        errors = np.stack(
-            [plain[0], plain[0] - slow, plain[1], plain[1] - fast, rows.y - self.middle], axis=1
-        )
+        errors = self._with_levels(plain, self._line_errors(rows))
         strange = self._note(rows, errors[:, self.speaker], self.scales(self.speaker, LONG))
         moving = ~self._stuck(rows.y, strange)
         if not moving.all():
@@ -171,10 +209,41 @@ class Stream(Memory):
         self.n_errors += len(errors)
         self.kept = self.kept.followed_by(rows, MEMORY)
         self.n_rows += len(rows)
-        self.middle = np.median(self.kept.y[-LONG:], axis=0)
+        self._draw_line()
         decide(self)
         if self.n_rows >= self.due:
             renew(self)
+
+    def _with_levels(self, plain: list[HostArray], line: HostArray) -> HostArray:
+        """Return errors of all predictors, and let levels follow them."""
+        slow, tail = followed(self.slow.tail, plain[0], self.scales(SLOW, LONG))
+        self.slow = replace(self.slow, tail=tail)
+        fast, tail = followed(self.fast.tail, plain[1], self.scales(FAST, LONG))
+        self.fast = replace(self.fast, tail=tail)
+        level = np.zeros_like(line)
+        if self.line is not None:
+            level, tail = followed(self.line.tail, line, self.scales(LINE, LONG))
+            self.line = replace(self.line, tail=tail)
+        errors = [plain[0], plain[0] - slow, plain[1], plain[1] - fast, line, line - level]
+        return np.stack(errors, axis=1)
+
+    def _line_errors(self, rows: Batch) -> HostArray:
+        return (
+            np.full_like(rows.y, np.inf) if self.line is None else rows.y - self.line.says(rows.X)
+        )
+
+    def _draw_line(self) -> None:
+        """Draw the plane through the latest rows, from time to time without a look at the last."""
+        rows = self.kept
+        X, y, weight = rows.X[-LONG:], rows.y[-LONG:], rows.weight[-LONG:]
+        if X.shape[1] > MOST_INPUTS or len(y) < 2 * BLOCK or not weight.any():
+            return
+        before = None if self.n_rows % FRESH < BLOCK else self.line
+        line = robust_line(X, y, weight, before)
+        if self.line is not None:
+            moved = np.mean(line.says(X[-BLOCK:]) - self.line.says(X[-BLOCK:]), axis=0)
+            line = replace(line, tail=self.line.tail - moved)
+        self.line = line
 
     def _stuck(self, y: HostArray, strange: HostArray) -> HostArray:
         """Return which rows repeat a strange target to the digit, as a sensor does that is stuck.
@@ -269,10 +338,13 @@ def begun(
     nothing = nothing_known(width, n_outputs)
     slow = Channel(replace(nothing, weight=learned), weights, 0.0, np.zeros((LEVEL, n_outputs)))
     fast = replace(slow, information=replace(nothing, weight=min(learned, ANCHOR)))
-    errors, n_errors = np.zeros((LONG, MIDDLE + 1, n_outputs)), 0
+    errors, n_errors = np.zeros((LONG, LINE_LEVEL + 1, n_outputs)), 0
+    errors[:, LINE:] = np.inf
     if scales is not None:
         # Errors whose robust standard deviation is the given one.
-        errors[-BLOCK:] = np.where(np.arange(BLOCK) % 2, 1.0, -1.0)[:, None, None] * scales / 1.4826
+        errors[-BLOCK:, :LINE] = (
+            np.where(np.arange(BLOCK) % 2, 1.0, -1.0)[:, None, None] * scales / 1.4826
+        )
         n_errors = BLOCK
     none = Batch(
         np.zeros((0, n_features)), np.zeros((0, n_given)), np.zeros((0, n_outputs)), np.zeros(0)
@@ -281,13 +353,13 @@ def begun(
         plan,
         slow,
         fast,
+        None,
         Nodes(np.zeros((n_features, 0)), np.zeros(0), plan.activation),
         Unit(np.zeros(n_features), np.ones(n_features)),
         none,
         replace(none, given=np.zeros((0, 0))),
         errors,
         np.stack([np.full(n_outputs, np.inf), np.full(n_outputs, -np.inf)]),
-        np.zeros(n_outputs),
         np.full(n_outputs, np.nan),
         n_errors=n_errors,
         due=WARY if learned > 0 else BLOCK,

@@ -234,6 +234,11 @@ class StreamMixin(NetworkRegressor):
 
         return in_unit(rows.map(predicted, X, width=width), self._scale, self._flat)
 
+    def _ends_lately(self, coverage: float) -> HostArray | None:
+        stream = vars(self).get("_stream")
+        ends = None if stream is None else stream.ends(coverage)
+        return None if ends is None else ends * self._scale
+
     def _forget_stream(self) -> None:
         for name in ("_stream", "_first_rows", "_flat_first"):
             self.__dict__.pop(name, None)

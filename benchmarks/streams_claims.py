@@ -1,0 +1,155 @@
+"""What is promised of streams beside their errors: speed, digits, memory, calm.
+
+    python benchmarks/streams_claims.py                # all, two minutes
+    python benchmarks/streams_claims.py memory --rows 10000000
+
+Streams of known truth: 10 inputs, a sine and a plane, noise of a tenth. None of the seeds was used
+to choose a constant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from streams import read_results, write_results
+
+from robustscn.core.information import nothing_known
+from robustscn.core.memory import BLOCK, Plan
+from robustscn.core.nodes import Nodes
+from robustscn.core.regrowth import Evidence
+from robustscn.core.stream import Stream, begun
+from robustscn.core.upkeep import solve
+
+Array = np.ndarray
+
+
+def none(block: Array) -> Array:
+    return np.zeros((len(block), 0))
+
+
+def rows(n: int, seed: int, wrong: float = 0.0) -> tuple[Array, Array]:
+    """Return inputs and targets, of which a share is off by up to five standard deviations."""
+    rng = np.random.default_rng((seed, 31))
+    X = rng.uniform(size=(n, 10))
+    y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n)
+    hit = rng.uniform(size=n) < wrong
+    y[hit] += rng.uniform(-5, 5, hit.sum()) * np.std(y)
+    return X, y[:, None]
+
+
+def learned(model: Stream, X: Array, y: Array) -> Stream:
+    model.learn(X, y, np.ones(len(X)), none)
+    return model
+
+
+def fresh() -> Stream:
+    return begun(Plan(None, True, 100, 0), n_given=0, n_features=10, n_outputs=1)
+
+
+def with_hundred_nodes() -> Stream:
+    """Return a stream after 2,000 rows, with a hundred nodes that stay."""
+    model = learned(fresh(), *rows(2000, 0))
+    rng = np.random.default_rng(1)
+    model.nodes = Nodes(5 * rng.normal(size=(10, 100)), 3 * rng.normal(size=100))
+    kept = model.kept
+    evidence = Evidence(kept.y, kept.weight, kept.y, 0.0)
+    solve(model, [evidence, evidence], model.columns(kept.X, kept.given))
+    X, y = rows(1000, 3)
+    for start in range(0, len(X), BLOCK):  # until what it erred before it had them is past
+        model.due = 2**62
+        learned(model, X[start : start + BLOCK], y[start : start + BLOCK])
+    model.due = 2**62
+    return model
+
+
+def speed() -> dict[str, float]:
+    """Return rows a second of one core's time: 10 inputs, 100 nodes."""
+    found = {}
+    for size, n in ((100, 20_000), (1, 5_000)):
+        model, (X, y) = with_hundred_nodes(), rows(n, 2)
+        began = time.process_time()
+        for start in range(0, n, size):
+            learned(model, X[start : start + size], y[start : start + size])
+        found[f"rows a second, {size} a call"] = n / (time.process_time() - began)
+    return found
+
+
+def digits() -> dict[str, float]:
+    """Return how far a million updates that fade are from a fresh weighted solve."""
+    rng = np.random.default_rng(3)
+    n, columns, half_life = 1_000_000, 12, 50_000.0
+    H = rng.normal(size=(n, columns)) * 10.0 ** -np.linspace(0, 4, columns)
+    y, weight = H.sum(axis=1, keepdims=True) + rng.normal(size=(n, 1)), rng.uniform(size=n)
+    known, kept = nothing_known(columns, 1), 2.0 ** (-1.0 / half_life)
+    for i in range(n):
+        known = known.updated(H[i : i + 1], y[i : i + 1], weight[i : i + 1], kept)
+    root = np.sqrt(weight * kept ** np.arange(n - 1, -1, -1))[:, None]
+    expected = np.linalg.lstsq(H * root, y * root, rcond=None)[0]
+    apart = np.max(np.abs(known.output_weights() - expected) / np.max(np.abs(expected)))
+    return {"updates": n, "largest relative difference": float(apart)}
+
+
+def memory(n_rows: int) -> dict[str, Any]:
+    """Return the bytes of a stream's state as rows go by."""
+    model, sizes = fresh(), {}
+    for at in range(0, n_rows, 10_000):
+        learned(model, *rows(10_000, at + 7, 0.1))
+        sizes[at + 10_000] = len(pickle.dumps(model))
+    late = [size for n, size in sizes.items() if n > n_rows // 10]
+    return {"rows": n_rows, "bytes": late[-1], "largest over smallest": max(late) / min(late)}
+
+
+def calm() -> dict[str, float]:
+    """Return by how much of its own error one wrong row moves what is said next, at worst."""
+    X, y = rows(4000, 11)
+    probe = rows(200, 12)[0]
+    model, worst = learned(fresh(), X[:1000], y[:1000]), 0.0
+    rng = np.random.default_rng(13)
+    for start in range(1000, 4000, BLOCK):
+        at, spoiled = slice(start, start + BLOCK), y[start : start + BLOCK].copy()
+        off = 10.0 ** rng.uniform(-0.3, 6.0)
+        spoiled[rng.integers(BLOCK)] += off
+        other = learned(deepcopy(model), X[at], spoiled)
+        learned(model, X[at], y[at])
+        moved = np.abs(other.predict(probe, none) - model.predict(probe, none))
+        worst = max(worst, float(moved.max()) / off)
+    return {"wrong rows": (4000 - 1000) // BLOCK, "largest share": worst}
+
+
+def false_drifts() -> dict[str, float]:
+    """Return drift events in worlds that stay, a quarter of whose rows is wrong."""
+    streams, n = 10, 10_000
+    events = [len(learned(fresh(), *rows(n, 20 + k, 0.25)).drifts) for k in range(streams)]
+    return {"rows": streams * n, "drift events": int(sum(events))}
+
+
+CLAIMS: dict[str, Callable[..., dict[str, Any]]] = {
+    "speed": speed,
+    "digits": digits,
+    "memory": memory,
+    "calm": calm,
+    "false_drifts": false_drifts,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("claims", nargs="*", default=list(CLAIMS))
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    args = parser.parse_args()
+    for name in args.claims:
+        found = CLAIMS[name](*([args.rows] if name == "memory" else []))
+        print(name, found, flush=True)
+        results = read_results()
+        results.setdefault("claims", {})[name] = found
+        write_results(results)
+
+
+if __name__ == "__main__":
+    main()
