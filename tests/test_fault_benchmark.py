@@ -31,8 +31,23 @@ def test_a_fault_changes_the_rows_that_it_says_and_no_others(faults, table):
 def test_the_page_is_made_from_the_committed_results(faults):
     page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
     assert faults["page"]() == page
-    first = page.index("| input / 100") if "| input / 100" in page else 0
-    assert first < page.index("| 10 times, one row in 50")
+    rows = [row.split(" | ") for row in page.split("| none |")[0].splitlines()[6:]]
+    recalls = [float(row[3].split(" / ")[0]) for row in rows if len(row) > 3]
+    assert len(recalls) >= 8
+    assert recalls == sorted(recalls)  # what is missed stands first
+
+
+def test_an_oracle_is_surer_of_a_larger_fault_and_less_sure_where_it_must_search(faults):
+    clean, target = faults["TABLES"]["concrete"](0)
+    powers = []
+    for share in (1.05, 1.2):
+        planted = clean.copy()
+        planted[target] = planted[target].astype(float)
+        planted.loc[300:383, target] *= share
+        powers.append(faults["oracle"](clean, planted, target))
+    assert powers[0]["deviations"] < powers[1]["deviations"]
+    assert powers[0]["anywhere"] < powers[0]["known"] < 1.0
+    assert powers[1]["anywhere"] == powers[1]["known"] == 1.0
 
 
 def test_the_page_on_certainty_is_made_from_the_committed_results():

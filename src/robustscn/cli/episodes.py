@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..judgement import judgement_of
-from ..looks import Episode, episodes_of
+from ..looks import Episode, episodes_of, with_causes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ def fit_episodes(model: Any, task: Task) -> list[Episode]:
         The longest first, single spikes last.
     """
     judge = judgement_of(model)
-    return episodes_of(
+    found = episodes_of(
         judge.expected + judge.residuals,
         judge.expected,
         judge.scale,
@@ -38,6 +38,7 @@ def fit_episodes(model: Any, task: Task) -> list[Episode]:
         task.order,
         task.targets.names,
     )
+    return with_causes(found, task.findings)
 
 
 def plain_episode(episode: Episode) -> dict[str, Any]:

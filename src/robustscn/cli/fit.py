@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..looks import Finding
+from ..looks import Finding, Order
 from ..tables import read_table
 from . import options
-from .check import findings_of, short_look
+from .check import short_look
 from .cluster import fit_on_cluster, refuse_what_needs_memory
 from .config import from_config
 from .episodes import episode_rows, fit_episodes
+from .first_look import first_look
 from .learning import Learned, Learner, Settings, Task, Transformation, learned, task_of
 from .messages import notes, print_json
 from .outside import seen_in
@@ -252,7 +253,9 @@ def _prepared(
         keep_time=roles.keep_time,
     )
     assumed = [*frame.attrs["notes"], *task.plan.notes]
-    looks = findings_of(task.frame, task.plan.numbers, list(task.targets.names), task.time or None)
+    looks = task.findings
+    if n := int(task.contradicted.sum()):
+        assumed.append(f"{n:,} rows whose inputs contradict each other do not teach the model")
     if not telling.json:
         notes([*assumed, *short_look(looks)], telling.quiet)
     return task, assumed, looks
@@ -297,6 +300,8 @@ def _fit_in_memory(
     check_outputs([*places, stretches], [data])
     _require_libraries(places)
     task, assumed, looks = _prepared(data, asked, roles, reading, telling)
+    if not (telling.json or telling.quiet):
+        notes(first_look(task, settings), telling.quiet)
     outcome = learned(task, settings, telling.silent)
     chosen = asked["features"] is not None
     how = reading.keywords()
@@ -435,13 +440,18 @@ def fit_writers(
     if model is not None:
         writers[model] = lambda path: save(fit.pipeline, path, info=info)
     if page is not None:
-        writers[page] = report_writer(fit.pipeline, task.frame, info)
+        writers[page] = report_writer(fit.pipeline, task.frame, info, task.findings)
     if suspects is not None:
         writers[suspects] = table_writer(suspect_rows(fit.model, task))
     return writers
 
 
-def report_writer(pipeline: Any, frame: pd.DataFrame, info: dict[str, Any]) -> Writer:
+def report_writer(
+    pipeline: Any,
+    frame: pd.DataFrame,
+    info: dict[str, Any],
+    findings: Sequence[Finding] | None = None,
+) -> Writer:
     """Return what writes the page about a fit.
 
     Parameters
@@ -452,6 +462,8 @@ def report_writer(pipeline: Any, frame: pd.DataFrame, info: dict[str, Any]) -> W
         The rows it was fitted on.
     info : dict
         What is kept beside the model.
+    findings : sequence of Finding or None
+        What is odd about the columns; None looks at them.
 
     Returns
     -------
@@ -470,6 +482,7 @@ def report_writer(pipeline: Any, frame: pd.DataFrame, info: dict[str, Any]) -> W
             held_out=_flat(info.get("held_out")),
             source=info.get("source"),
             command=info.get("command"),
+            findings=findings,
         )
         write_report(record, path)
 
@@ -503,10 +516,12 @@ def suspect_rows(model: Any, task: Task) -> pd.DataFrame:
     pandas.DataFrame
         Indexed by the line or row of the file.
     """
-    return suspect_table(model, task.frame.index, task.targets.names)
+    return suspect_table(model, task.frame.index, task.targets.names, task.order)
 
 
-def suspect_table(model: Any, names: pd.Index, targets: Sequence[str]) -> pd.DataFrame:
+def suspect_table(
+    model: Any, names: pd.Index, targets: Sequence[str], order: Order
+) -> pd.DataFrame:
     """Return the rows that a model distrusted when it was made, under their names.
 
     Parameters
@@ -517,13 +532,19 @@ def suspect_table(model: Any, names: pd.Index, targets: Sequence[str]) -> pd.Dat
         Of the rows it was fitted on.
     targets : sequence of str
         Names of the targets.
+    order : Order
+        When the rows were measured, where that is known.
 
     Returns
     -------
     pandas.DataFrame
         The strangest first.
     """
-    table = model.outlier_table(index=names)
+    table = model.outlier_table()
+    rows = table["row"].to_numpy()
+    table["row"] = names[rows]
+    if order.moments is not None:
+        table.insert(1, order.column, [order.moment(row) for row in rows])
     if "output" in table:
         table["output"] = [targets[number] for number in table["output"]]
     return table.set_index("row").rename_axis(names.name)

@@ -20,7 +20,7 @@ from .. import (
     RobustSCNRegressor,
     RobustTransformedRegressor,
 )
-from ..looks import Order, order_of
+from ..looks import Finding, Order, look, order_of
 from ..tables import (
     Plan,
     TableError,
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 FEWEST_GROUPS = 8
 """Groups from which on rows are judged without their group. By argument: of fewer a fold would hold
 one or two, and what is judged without them is another relation."""
+
+MOST_CONTRADICTED = 0.3
+"""Share of rows that may be kept from teaching because inputs contradict each other. By argument:
+beyond it what contradicts may be the rule."""
 
 LEFT_OUT = "each row predicted by models that had not seen it"
 
@@ -132,6 +136,8 @@ class Task:
         Column that names the rows; the index of the frame holds its values.
     reviewed : str or None
         Column in which people have answered whether rows are right.
+    looked : bool, default=True
+        Whether rows whose inputs contradict each other are looked for.
     """
 
     frame: pd.DataFrame
@@ -141,6 +147,7 @@ class Task:
     time: str | None = None
     id_column: str | None = None
     reviewed: str | None = None
+    looked: bool = True
 
     @cached_property
     def trusted(self) -> NDArray[np.bool_] | None:
@@ -151,11 +158,31 @@ class Task:
         return fine if fine.any() else None
 
     @cached_property
+    def findings(self) -> list[Finding]:
+        """What is odd about the columns, targets first."""
+        units = self.frame.attrs.get("reading", {}).get("units", {})
+        names = self.targets.names
+        if not self.looked:
+            return []
+        return look(self.frame, self.plan.numbers, names, order=self.order, units=units)
+
+    @cached_property
+    def contradicted(self) -> NDArray[np.bool_]:
+        """Which rows have inputs that contradict each other, if they are few enough."""
+        rows = np.zeros(len(self.frame), dtype=bool)
+        for each in self.findings:
+            if each.contradicts:
+                rows[each.rows] = True
+        return rows if rows.mean() <= MOST_CONTRADICTED else np.zeros_like(rows)
+
+    @cached_property
     def told(self) -> dict[str, NDArray[Any]]:
         """What the fit is told of the rows beyond inputs and targets."""
         told: dict[str, NDArray[Any]] = {}
         if self.trusted is not None:
             told["trusted"] = self.trusted
+        if self.contradicted.any():
+            told["sample_weight"] = np.where(self.contradicted, 0.0, 1.0)
         if self.group is not None:
             groups = self.frame[self.group].astype(str).to_numpy()
             if len(np.unique(groups)) >= FEWEST_GROUPS:

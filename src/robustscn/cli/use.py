@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from ..looks import order_of
 from ..tables import (
     Targets,
     columns_needed,
@@ -372,7 +373,10 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     known = frame[targets.known]
     if _is_learned(saved, targets.values):
         # The fit has judged these rows, by networks that had not seen them: that stands.
-        table = suspect_table(saved.model.named_steps["model"], known.index, targets.names)
+        model = saved.model.named_steps["model"]
+        time = saved.info.get("time")
+        order = order_of(known, time if time in known.columns else None)
+        table = suspect_table(model, known.index, targets.names, order)
         return table, len(known)
     observed = targets.values.reshape(len(known), -1)
     expected = np.asarray(saved.model.predict(known)).reshape(observed.shape)
@@ -392,8 +396,8 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     if observed.shape[1] > 1:
         table.insert(0, "output", [targets.names[number] for number in worst])
     table = table[np.abs(table["deviations"]) > OUTLIER_DISTANCE]
-    order = np.argsort(-np.abs(table["deviations"].to_numpy()), kind="stable")
-    return table.iloc[order], len(known)
+    strangest = np.argsort(-np.abs(table["deviations"].to_numpy()), kind="stable")
+    return table.iloc[strangest], len(known)
 
 
 @options.command

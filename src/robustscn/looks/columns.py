@@ -14,6 +14,7 @@ from .levels import levels
 from .order import Order, order_of
 from .repeats import repeated
 from .targets import heaps
+from .undoing import contradictions
 from .values import odd_values
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MOSTLY_ONE = 0.4
 """A column of which this share is one value is not looked at for repeats and levels."""
-SEVEREST = ("sentinel", "impossible", "unit", "heap", "stuck", "held", "level", "drift")
+SEVEREST = ("sentinel", "impossible", "unit", "swapped", "heap", "stuck", "held", "level", "drift")
 """Kinds of findings, the most certain first."""
 
 
@@ -63,26 +64,59 @@ def look(
     ['is -999 in 3 rows, far from all else: a mark for nothing? (--na -999 reads it so)']
     """
     order = order or order_of(frame)
-    found = []
     names = [*targets, *(name for name in columns if name not in targets)]
+    numbers = {name: as_numbers(frame[name]) for name in names}
+    names = [
+        name
+        for name in names
+        if frame[name].dtype.kind != "b" and np.isfinite(numbers[name]).mean() >= 0.2
+    ]
+    alone = {
+        name: _looked_at(name, numbers[name], order, (units or {}).get(name, ""), name in targets)
+        for name in names
+    }
+    rest = [_without(numbers[name], [f for f in alone[name] if _explains(f)]) for name in names]
+    together = list(contradictions(names, rest, order, targets))
+    found = []
     for name in names:
-        values = as_numbers(frame[name])
-        if frame[name].dtype.kind == "b" or np.isfinite(values).mean() < 0.2:
-            continue
-        unit = (units or {}).get(name, "")
-        here = [f for f in odd_values(name, values, order, unit) if _varies(values) or f.certain]
-        odd = np.zeros(len(values), dtype=bool)
-        for each in here:
-            odd[each.rows] = True
-        rest = np.where(odd, np.nan, values)
-        if _varies(rest):
-            here += [*repeated(name, rest, order), *_few(list(levels(name, rest, order)))]
-        here += heaps(name, values) if name in targets else ()
+        mine = [each for each in together if each.column == name]
+        here = [*mine, *(each for each in alone[name] if not _told(each, together))]
         here.sort(key=lambda each: SEVEREST.index(each.kind))
         found += [
             Finding(f.column, f.kind, f.words, f.rows, f.where, name in targets) for f in here
         ]
     return found
+
+
+def _looked_at(
+    name: str, values: NDArray[np.float64], order: Order, unit: str, target: bool
+) -> list[Finding]:
+    """Return what is odd about a column by itself."""
+    here = [f for f in odd_values(name, values, order, unit) if _varies(values) or f.certain]
+    rest = _without(values, here)
+    if _varies(rest):
+        here += [*repeated(name, rest, order), *_few(list(levels(name, rest, order)))]
+    return [*here, *(heaps(name, values) if target else ())]
+
+
+def _without(values: NDArray[np.float64], findings: list[Finding]) -> NDArray[np.float64]:
+    """Return a column without cells that are odd one by one."""
+    odd = np.zeros(len(values), dtype=bool)
+    for each in findings:
+        odd[each.rows] = True
+    return np.where(odd, np.nan, values)
+
+
+def _explains(finding: Finding) -> bool:
+    """Return whether cells are odd for a reason that leaves nothing to be guessed."""
+    return finding.certain or (finding.kind in ("stuck", "held") and bool(finding.where))
+
+
+def _told(finding: Finding, others: list[Finding]) -> bool:
+    """Return whether a stretch of another level or unit is part of one with a better reason."""
+    return finding.kind in ("unit", "level") and any(
+        np.isin(finding.rows, each.rows).mean() > 0.5 for each in others
+    )
 
 
 def _varies(values: NDArray[np.float64]) -> bool:

@@ -9,7 +9,7 @@ episode whatever the model says of it. Distrusted rows that are left are single 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from ..estimators._suspects import in_deviations
 from .causes import cause_of, slips
+from .finding import Finding
 from .order import Order
+from .ramps import ramp_of
 from .repeats import repeated
 from .segments import Segment, maximal_segments, odds, usual_rate
 
@@ -39,7 +41,7 @@ class Episode:
     Parameters
     ----------
     kind : str
-        "stuck", "held", "unit", "shift", "drift", "unclear" or "spikes".
+        "stuck", "held", "unit", "shift", "drift", "inputs", "unclear" or "spikes".
     words : str
         The likely cause.
     target : str
@@ -49,7 +51,7 @@ class Episode:
     n_flagged : int
         How many of them were distrusted one by one.
     size : float
-        Median of observed minus expected.
+        Median of observed minus expected; of single spikes, of its absolute value.
     deviations : float
         The same in robust standard deviations.
     start, end : object
@@ -144,9 +146,11 @@ def episodes_of(
                     _episode(finding.kind, words, target, finding.rows, mine, order, parts)
                 )
                 used[finding.rows] = True
-        for first, end in _stretches(
-            _deviations(parts[0] - parts[1], scales[q]), mine, used, order
-        ):
+        deviations = _deviations(parts[0] - parts[1], scales[q])
+        if (drift := _drift(deviations, target, mine, order, parts)) is not None:
+            found.append(drift)
+            used[drift.rows] = True
+        for first, end in _stretches(deviations, mine, used, order):
             rows = order.rows[first:end]
             rows = rows[~used[rows]]
             if len(rows) < FEWEST_ROWS:
@@ -168,6 +172,55 @@ def episodes_of(
     return found
 
 
+def with_causes(episodes: Sequence[Episode], findings: Sequence[Finding]) -> list[Episode]:
+    """Return episodes, those whose inputs were found to be wrong with what was found of them.
+
+    Parameters
+    ----------
+    episodes : sequence of Episode
+        Of a fit.
+    findings : sequence of Finding
+        What is odd about the columns.
+
+    Returns
+    -------
+    list of Episode
+        In the same order.
+    """
+    wrong = [each for each in findings if each.contradicts]
+    told = []
+    for episode in episodes:
+        for each in wrong if episode.kind != "spikes" else ():
+            if np.isin(episode.rows, each.rows).mean() > 0.5:
+                words = f"input {each.column!r} {each.words}"
+                told.append(replace(episode, kind="inputs", words=words))
+                break
+        else:
+            told.append(episode)
+    return told
+
+
+def _drift(
+    deviations: NDArray[np.float64],
+    target: str,
+    flagged: NDArray[np.bool_],
+    order: Order,
+    parts: tuple[NDArray[np.float64], NDArray[np.float64], float],
+) -> Episode | None:
+    """Return the drift with which the table ends, if it does."""
+    ramp = ramp_of(deviations[order.rows])
+    if ramp is None:
+        return None
+    rows = order.rows[ramp.first :]
+    along, unit = order.clock(rows)
+    run = float(along[-1] - along[0])
+    if not run:
+        return None
+    change = ramp.change * parts[2]
+    words = f"drift of {change / run:+.3g} {unit}, {change:+.3g} in all"
+    return _episode("drift", words, target, rows, flagged, order, parts)
+
+
 def _deviations(residuals: NDArray[np.float64], scale: Any) -> NDArray[np.float64]:
     return np.nan_to_num(in_deviations(residuals, scale), nan=0.0, posinf=1e6, neginf=-1e6)
 
@@ -185,7 +238,9 @@ def _episode(
     order: Order,
     parts: tuple[NDArray[np.float64], NDArray[np.float64], float],
 ) -> Episode:
-    size = float(np.median((parts[0] - parts[1])[rows]))
+    residuals = (parts[0] - parts[1])[rows]
+    # Spikes go both ways; what is typical of them is how far.
+    size = float(np.median(np.abs(residuals) if kind == "spikes" else residuals))
     first, last = int(rows[0]), int(rows[-1])
     return Episode(
         kind,

@@ -17,7 +17,7 @@ class Finding:
     column : str
         Its name.
     kind : str
-        "stuck", "held", "heap", "sentinel", "impossible", "unit", "level" or "drift".
+        "stuck", "held", "heap", "sentinel", "impossible", "unit", "swapped", "level" or "drift".
     words : str
         A sentence without the column's name.
     rows : ndarray of shape (n,)
@@ -39,6 +39,11 @@ class Finding:
     def certain(self) -> bool:
         """Whether it is odd by the value alone, whatever the other rows are like."""
         return self.kind in ("sentinel", "impossible")
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether inputs are wrong by what the other cells of their rows say."""
+        return self.kind in ("unit", "swapped") and not self.target
 
     @property
     def sentence(self) -> str:

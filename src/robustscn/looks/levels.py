@@ -14,6 +14,9 @@ from .order import Order
 from .segments import maximal_segments, odds
 
 FEWEST_ROWS = 6
+FEWEST_CONVERTED = 12
+"""Rows from which on a stretch may be another unit that is no power of ten: of fewer, chance and a
+gust of wind look like one."""
 _SURE = 6.0
 
 
@@ -96,7 +99,8 @@ def _stretches(
         for unit in CONVERSIONS:
             back = (here - unit.start) / unit.slope
             fits = np.mean((back >= low) & (back <= high))
-            if fits >= 0.6 and not (near and unit.slope == 1.0):
+            few = end - first < FEWEST_CONVERTED and np.log10(abs(unit.slope)) % 1 != 0
+            if fits >= 0.6 and not (near and unit.slope == 1.0) and not few:
                 words = f"is about {unit.words}, for {order.length(rows[first:end])}: unit?"
                 break
         else:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..judgement import Judgement, fitted_model, judgement_of
-from ..looks import Episode, Order, episodes_of, look, order_of
+from ..looks import Episode, Finding, Order, episodes_of, look, order_of, with_causes
 from ..tables.columns import as_numbers
 from .columns import column_of
 from .dependence import Inputs, inputs_of
@@ -134,6 +134,7 @@ def record_of(
     held_out: Mapping[str, Any] | None = None,
     source: str | Mapping[str, Any] | None = None,
     command: str | None = None,
+    findings: Sequence[Finding] | None = None,
 ) -> FitRecord:
     """Take out of a fit what a report says about it.
 
@@ -155,6 +156,8 @@ def record_of(
         Where the data come from, for example ``{"name": ..., "sha256": ...}``.
     command : str or None
         The command that makes this again.
+    findings : sequence of Finding or None
+        What is odd about the columns; None looks at them.
 
     Returns
     -------
@@ -190,6 +193,11 @@ def record_of(
     row_names = column_of(frame.index.to_series(), str(frame.index.name or "row"))
     order = order_of(frame, None if along is None else time)
     observed = judge.expected + judge.residuals
+    if findings is None:
+        findings = _looks(frame, features, names, order)
+    episodes = episodes_of(
+        observed, judge.expected, judge.scale, judge.outliers, order, [*map(str, names)]
+    )
     return FitRecord(
         model=type(fitted_model(model)).__name__,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -208,27 +216,27 @@ def record_of(
         versions=_versions(),
         held_out=_facts({str(k).replace("_", " "): v for k, v in (held_out or {}).items()}),
         command=command or "",
-        episodes=tuple(
-            episodes_of(
-                observed, judge.expected, judge.scale, judge.outliers, order, [*map(str, names)]
-            )
-        ),
-        pictures=_pictures(frame, features, names, order),
+        episodes=tuple(with_causes(episodes, findings)),
+        pictures=_pictures(frame, order, findings),
     )
 
 
-def _pictures(
+def _looks(
     frame: pd.DataFrame, features: Sequence[Any], targets: Sequence[Any], order: Order
-) -> Facts:
-    """Return what is odd about columns of numbers, with a small picture of each."""
+) -> list[Finding]:
+    """Return what is odd about columns of numbers."""
     numbers = [
         name
         for name in (*targets, *features)
         if np.issubdtype(getattr(frame[name].dtype, "type", object), np.number)
     ]
-    chosen = [name for name in targets if name in numbers]
+    return look(frame, numbers, [name for name in targets if name in numbers], order=order)
+
+
+def _pictures(frame: pd.DataFrame, order: Order, findings: Sequence[Finding]) -> Facts:
+    """Return what is odd about columns, with a small picture of each."""
     shown = []
-    for finding in look(frame, numbers, chosen, order=order)[:MOST_PICTURES]:
+    for finding in findings[:MOST_PICTURES]:
         values = as_numbers(frame[finding.column])
         odd = np.zeros(len(frame), dtype=bool)
         odd[finding.rows] = True
