@@ -104,7 +104,7 @@ def test_plain_residuals_are_targets_less_predictions(ablation):
 
 
 def test_nothing_but_the_schedules_floors_is_taken_out_with_the_narrowing(ablation):
-    plans = schedule(12, 10, GemanMcClure(), GemanMcClure())
+    plans = schedule(12, 10, GemanMcClure())
     found = ablation.narrow_from_the_start(plans)
     assert {plan.floor for plan in found} == {0.0}
     assert [replace(a, floor=b.floor) for a, b in zip(found, plans, strict=True)] == list(plans)

@@ -106,7 +106,8 @@ def test_the_benchmark_spoils_the_share_it_says_and_tables_what_it_finds():
     assert np.all(draw.y >= clean)
     found = {"coverage": 0.912, "width": 0.5, "flagged": 40.0, "found": 30.0, "wrong": 60.0}
     results = {
-        " / ".join(map(str, cell)): found | {"estimated": 0.2} for cell in benchmark["cells"](1)
+        " / ".join(map(str, cell)): found | {"estimated": 0.2}
+        for cell in benchmark["cells"](1, benchmark["METHODS"])
     }
     wider = [key for key in results if key.startswith("RobustSCN")]
     results |= {key: results[key] | {"width": 0.55} for key in wider}

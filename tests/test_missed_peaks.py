@@ -8,7 +8,7 @@ from robustscn.core.judging import LOOKS_AGAIN
 from robustscn.datasets import contaminate, make_function
 
 
-@pytest.mark.parametrize("seeds", [(9,), pytest.param((4, 9, 10), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [(4, 9), pytest.param((4, 9, 10), marks=pytest.mark.slow)])
 def test_peaks_that_the_first_look_takes_for_outliers_are_found(seeds):
     errors = {}
     X_test, y_test = make_function(600, grid=True)

@@ -80,7 +80,7 @@ def literal_z(e, doubt, relative, floor):
 
 
 @pytest.mark.parametrize("looked_at", [4096, 64], ids=["all rows", "some rows, then all"])
-@pytest.mark.parametrize("weighting", ["geman-mcclure", "tukey", "auto"])
+@pytest.mark.parametrize("weighting", ["geman-mcclure", "tukey", "mixture"])
 def test_ours_weighs_and_suspects_rows_by_the_same_residuals(weighting, looked_at, monkeypatch):
     monkeypatch.setattr("robustscn.estimators.flagship.LOOKED_ROWS", looked_at)
     X, y = thinning()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robustscn.core.certainty import certainty_of
+from robustscn.core.certainty import LEAST, certainty_of
 from robustscn.core.rows import LocalRows
 from robustscn.core.scale import trimmed_scales
 
@@ -53,13 +53,16 @@ def test_nearly_no_row_is_flagged_where_none_is_wrong(noise):
     assert np.median(counts) <= 1
 
 
-def test_as_many_rows_are_flagged_as_the_expected_rate_allows():
+@pytest.mark.parametrize(("rate", "bound_by"), [(0.01, "rate"), (0.2, "LEAST")])
+def test_as_many_rows_are_flagged_as_the_rate_allows_and_are_suspect_enough(rate, bound_by):
     rng = np.random.default_rng(3)
     z = standardised(rng.normal(size=N), rng.uniform(-20, 20, size=400))
-    found, probability = sure(z, rate=0.05)
+    found, probability = sure(z, rate=rate)
     right = np.sort(1 - probability)
-    allowed = np.sum(np.cumsum(right) / np.arange(1, N + 1) <= 0.05)
-    assert abs(np.sum(probability > found.cut) - allowed) <= 2
+    allowed = np.sum(np.cumsum(right) / np.arange(1, N + 1) <= rate)
+    likely = np.sum(probability > LEAST)
+    assert (likely < allowed) == (bound_by == "LEAST"), "both bounds must be met"
+    assert abs(np.sum(probability > found.cut) - min(allowed, likely)) <= 2
     assert found.share == pytest.approx(np.mean(probability), rel=1e-9)
 
 

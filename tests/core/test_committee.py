@@ -216,3 +216,30 @@ def test_where_folds_are_given_a_row_is_judged_without_any_of_its_fold(problem):
         beta = reference.ridge_with_constant(H, grouped.y, others, ridge * others.sum())
         literal = grouped.y - np.hstack([H, np.ones((240, 1))]) @ beta
         np.testing.assert_allclose(said.residuals[own], literal[own], rtol=0, atol=1e-7)
+
+
+def test_networks_are_cut_back_where_rows_kept_from_them_are_met_better_by_fewer_nodes(problem):
+    rng = np.random.default_rng(2)
+    noisy = replace(problem, y=problem.y + rng.normal(size=problem.y.shape))
+    asked = replace(GROWING, sized=True)
+    for rows, cut in ((noisy, True), (problem, False)):
+        whole, sized = spoken(rows), spoken(rows, asked)
+        sizes = [len(member.nodes) for member in whole.members]
+        best = [int(member.path[np.argmin(member.path[:, 2]), 0]) for member in whole.members]
+        found = [len(member.nodes) for member in sized.members]
+        assert found == (best if cut else sizes)
+        assert (sum(best) < sum(sizes)) == cut
+        # Whichever it is, rows that were not seen are met no worse: by hand, from each network.
+        fold, errors = parts_of(rows, 0).fold, []
+        for said in (whole, sized):
+            total = 0.0
+            for member, network in zip(said.members, said.model, strict=True):
+                H = member.nodes.hidden(rows.X)
+                penalty = tuned_ridge(member, network, rows.X, rows.y, rows.weight)
+                left = reference.refitted_without_penalised(
+                    H, rows.y, rows.weight, np.ones(240), penalty
+                )
+                total += np.sum(left[fold == member.kept_from] ** 2)
+            errors.append(total)
+        assert errors[1] <= errors[0]
+        assert (errors[1] < errors[0]) == cut

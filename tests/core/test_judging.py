@@ -23,7 +23,7 @@ from robustscn.core.scale import trimmed_scales
 from robustscn.core.weighting import KDE, GemanMcClure, Tukey, Weighting
 from small import identical, pools, problem, recipe
 
-CURVE, FINAL = GemanMcClure(), Tukey()
+CURVE = GemanMcClure()
 
 
 # --- the schedule ---------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def members_after(plans):
 @pytest.mark.parametrize("n_members", [1, 3, 4, 5, 16, 30])
 @pytest.mark.parametrize("n_rounds", [1, 3, 4, 5, 10, 25])
 def test_the_last_round_has_as_many_members_as_asked_for(n_members, n_rounds):
-    plans = schedule(n_members, n_rounds, CURVE, FINAL, second_look=False)
+    plans = schedule(n_members, n_rounds, CURVE, second_look=False)
     assert len(plans) == n_rounds
     assert plans[0].grow >= 1
     assert members_after(plans)[-1] == n_members
@@ -56,7 +56,7 @@ def test_the_last_round_has_as_many_members_as_asked_for(n_members, n_rounds):
 @pytest.mark.parametrize("n_members", [1, 3, 4, 5, 16, 30])
 @pytest.mark.parametrize("n_rounds", [4, 10])
 def test_where_a_second_look_follows_the_ensemble_grows_in_it(n_members, n_rounds):
-    plans = schedule(n_members, n_rounds, CURVE, FINAL)
+    plans = schedule(n_members, n_rounds, CURVE)
     assert len(plans) == n_rounds + LOOKS_AGAIN
     before = {k: plan.grow for k, plan in enumerate(plans[:n_rounds]) if plan.grow}
     batch = min(BATCH, n_members)
@@ -70,13 +70,13 @@ def test_where_a_second_look_follows_the_ensemble_grows_in_it(n_members, n_round
 
 @pytest.mark.parametrize("n_rounds", [1, 3])
 def test_a_second_look_needs_a_first_that_has_settled(n_rounds):
-    plans = schedule(5, n_rounds, CURVE, FINAL)
-    assert plans == schedule(5, n_rounds, CURVE, FINAL, second_look=False)
+    plans = schedule(5, n_rounds, CURVE)
+    assert plans == schedule(5, n_rounds, CURVE, second_look=False)
     assert [plan.grow for plan in plans] == [5] + [0] * (n_rounds - 1)
 
 
-def test_floors_halve_doubt_narrows_and_the_final_weights_come_when_it_has_settled():
-    plans = schedule(12, 10, CURVE, FINAL)
+def test_floors_halve_and_doubt_narrows():
+    plans = schedule(12, 10, CURVE)
     np.testing.assert_allclose(
         [plan.floor for plan in plans], [1 / 3 / 2**k for k in range(10)] + [1 / 3 / 2**9] * 7
     )
@@ -84,14 +84,16 @@ def test_floors_halve_doubt_narrows_and_the_final_weights_come_when_it_has_settl
     np.testing.assert_allclose(
         [plan.widened for plan in plans[10:]], [0.4, 0.16, 0.064, 0.0256, 0.01024, 0.4**6, 0.4**7]
     )
-    assert [plan.weighting for plan in plans] == [CURVE] * 12 + [FINAL] * 5
+    assert [plan.weighting for plan in plans] == [CURVE] * 17
+    # Beside wrong rows that are not known yet a narrow peak looks like noise.
+    assert [plan.sized for plan in plans] == [False] * 10 + [True] * 7
 
 
 def test_batches_are_of_four_and_spread_evenly():
-    grown = [plan.grow for plan in schedule(16, 12, CURVE, FINAL, second_look=False)]
+    grown = [plan.grow for plan in schedule(16, 12, CURVE, second_look=False)]
     # Rounds 3 to 10 in three equal steps, to the nearest whole number.
     assert {k: n for k, n in enumerate(grown) if n} == {0: 4, 3: 4, 5: 4, 8: 4, 10: 4}
-    grown = [plan.grow for plan in schedule(30, 5, CURVE, FINAL)]
+    grown = [plan.grow for plan in schedule(30, 5, CURVE)]
     assert max(grown[5:]) == 8  # rounds are fewer than batches: two at once
     assert sum(grown[5:]) == 30
 
@@ -276,7 +278,7 @@ def test_all_rounds_equal_the_loop_written_out(noise):
     weight[7] = 1.0
     start = np.where(np.arange(200) == 7, 0.0, 1.0)
     line = Line(x, y, rng.uniform(0, 0.2, size=200))
-    plans = [replace(plan, local=False) for plan in schedule(6, 5, CURVE, CURVE)]
+    plans = [replace(plan, local=False) for plan in schedule(6, 5, CURVE)]
     rounds = list(judge(LocalRows(200), weight, line, plans, Start(start)))
     literal = literal_rounds(line, weight, plans, start)
     assert len(rounds) == 12

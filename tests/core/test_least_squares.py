@@ -7,6 +7,7 @@ import pytest
 
 import reference
 from robustscn.core.least_squares import (
+    CHOOSING_ROWS,
     Design,
     Twins,
     least_squares,
@@ -199,6 +200,20 @@ def test_a_row_that_alone_determines_a_direction_does_not_blow_up():
 
 
 # --- the ridge by leave-one-out -------------------------------------------------------------
+
+
+def test_leverages_of_many_rows_in_float32_move_left_out_residuals_by_a_millionth():
+    n_rows = CHOOSING_ROWS + 100
+    X, y, weight = data(n_rows=n_rows)
+    weight[0] = 0.2 * n_rows  # one row with a leverage that can be seen
+    nodes = steep(12)
+    design = Design(LocalRows(n_rows), X, y, weight, nodes.hidden, 12)
+    exact = ridge_by_leave_one_out(design, np.array([1e-9]), in_memory=True)
+    found = ridge_by_leave_one_out(design, np.array([1e-9]), in_memory=False)
+    plain = y - np.hstack([nodes.hidden(X), np.ones((n_rows, 1))]) @ found.output_weights
+    assert np.abs(exact.left_out / plain)[0].min() > 1.1
+    np.testing.assert_allclose(found.left_out, exact.left_out, rtol=1e-6, atol=1e-6)
+    assert np.abs(found.left_out - exact.left_out).max() > 0, "float32 was not used"
 
 
 @pytest.mark.parametrize("repeated", [False, True])

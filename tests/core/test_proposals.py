@@ -125,6 +125,11 @@ def test_every_input_stays_possible_and_those_that_gained_are_likely():
         shares, EXPLORED / 4 + (1 - EXPLORED) * np.array([0.75, 0.25, 0.0, 0.0]), atol=1e-3
     )
     np.testing.assert_allclose(Experience(np.zeros(4)).probabilities(), 0.25)
+    told = np.array([0.0, 0.0, 0.0, 2.0])
+    only_told = Experience(np.zeros(4), told=told).probabilities()
+    np.testing.assert_allclose(only_told, [0.05, 0.05, 0.05, 0.85])
+    both = Experience(np.array([3.0, 1.0, 0.0, 0.0]), told=told).probabilities()
+    np.testing.assert_allclose(both, [0.35, 0.15, 0.05, 0.45])
     # The last bits of gains, in which machines differ, do not reach the draw.
     nearly = Experience(np.array([3.0, 1.0, 0.0, 1e-13])).probabilities()
     np.testing.assert_array_equal(shares, nearly)

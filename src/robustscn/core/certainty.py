@@ -43,6 +43,12 @@ QUANTILES = (np.arange(2000) + 0.5) / 2000
 """Shares at which the distribution of right rows is kept. By argument: intervals of 99.9 % still
 lie between two of them."""
 
+LEAST = 0.2
+"""Probability to be wrong that a flagged row has at least: sure rows would make room for some that
+are hardly suspect, and nobody wants these on a list. Not more, because probabilities are cautious
+(of flagged rows half as many are right as `fdr` allows): at a half, rows six deviations off were
+missed."""
+
 
 @dataclass(frozen=True)
 class Certainty:
@@ -147,7 +153,10 @@ def certainty_of(
 def _share_and_cut(
     rows: Rows, probability: Column, sample_weight: Column, rate: float
 ) -> tuple[float, float]:
-    """Return the share of wrong rows, and the smallest probability at which the rate holds."""
+    """Return the share of wrong rows, and the smallest probability at which rows are flagged.
+
+    That at which the rate holds, or `LEAST`.
+    """
 
     def sums(p: Array, w: Array) -> Totals:
         xp = namespace(p)
@@ -164,7 +173,7 @@ def _share_and_cut(
         # No row that counts; one that does not may still be probable enough by itself.
         return share, 1.0 - rate
     odds = LONGEST_ODDS * (2.0 * np.argmax(few) / (ODDS - 1) - 1.0)
-    return share, float(1.0 / (1.0 + np.exp(-odds)))
+    return share, max(LEAST, float(1.0 / (1.0 + np.exp(-odds))))
 
 
 def _sides(rows: Rows, standardised: Column, sample_weight: Column) -> tuple[HostArray, HostArray]:

@@ -16,7 +16,7 @@ import numpy as np
 from .arrays import HostArray, namespace
 from .nodes import AtHand, Nodes, like_index
 from .problem import Problem
-from .pursuit import along_the_slope
+from .pursuit import along_the_slope, telling
 from .race import least_remainder
 from .recipe import Recipe, State
 from .rows import Column, LocalRows, Rows
@@ -82,10 +82,14 @@ def pools(problem: Problem, recipe: Recipe, state: State) -> Iterator[Nodes]:
     """Yield the candidates for the next step: those of all scopes at once, or scope by scope."""
     draw, place = recipe.draw, {"node": len(state.nodes), "round": recipe.round}
     if recipe.pooled:
-        pool = draw.all_pools(problem.X, **place, experience=state.experience)
+        experience, told = state.experience, None
+        columns = problem.X, state.fit.residuals, problem.weight
+        if recipe.screened and experience is not None:
+            told = telling(problem.rows, *columns)
+            experience = replace(experience, told=told.mean(axis=1))
+        pool = draw.all_pools(problem.X, **place, experience=experience)
         if recipe.pursued:
-            columns = problem.X, state.fit.residuals, problem.weight
-            pool = along_the_slope(problem.rows, *columns, draw.activation).joined(pool)
+            pool = along_the_slope(problem.rows, *columns, draw.activation, told).joined(pool)
         return iter([pool])
     return draw.pools(problem.X, **place, experience=state.experience)
 

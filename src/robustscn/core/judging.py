@@ -60,10 +60,6 @@ LOOKS_AGAIN = 7
 below any noise. That there is a second look pays on the function (1.8 times the error without) and
 nowhere else for sure."""
 
-SETTLED = 2
-"""Its rounds after which rows are weighed by how probable it is that they are right: a mixture
-fitted to residuals before that would take the rows under suspicion for right ones. Not tuned."""
-
 NOISE_ASKED = (0, 3, LOOKS_AGAIN - 1)
 """Its rounds in which members are asked how noise depends on the inputs: any may be the one that
 is kept, and what is asked again is asked of better networks."""
@@ -85,6 +81,10 @@ class Plan:
         Members to grow; those there are already are refitted under the round's weights.
     restart : bool
         Whether earlier members are dismissed first.
+    sized : bool
+        Whether new members may be cut back to the size at which rows kept from them were met
+        best. Not before wrong rows are known: beside them a narrow peak looks like noise, and
+        what does not learn it rejects it. Cut in all rounds, the function errs twice as much.
     floor : float
         What one standard deviation is at least taken to be, as a share of the largest residual
         of the first round.
@@ -103,6 +103,7 @@ class Plan:
     weighting: Weighting
     grow: int = 0
     restart: bool = False
+    sized: bool = False
     floor: float = 0.0
     widened: float | None = None
     local: bool = False
@@ -113,7 +114,6 @@ def schedule(
     n_members: int,
     n_rounds: int,
     weighting: Weighting,
-    final: Weighting,
     *,
     second_look: bool = True,
 ) -> tuple[Plan, ...]:
@@ -125,8 +125,8 @@ def schedule(
         Members of the ensemble.
     n_rounds : int
         Rounds before the second look.
-    weighting, final : Weighting
-        How rows are weighed, and how when the second look has settled.
+    weighting : Weighting
+        How rows are weighed.
     second_look : bool
         Whether there is one; it needs more than `FIRST_TRUSTED_ROUND` rounds before.
 
@@ -140,7 +140,7 @@ def schedule(
     Examples
     --------
     >>> from robustscn.core.weighting import GemanMcClure
-    >>> [plan.grow for plan in schedule(12, 10, GemanMcClure(), GemanMcClure())]
+    >>> [plan.grow for plan in schedule(12, 10, GemanMcClure())]
     [4, 0, 0, 4, 0, 0, 0, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0]
     """
     floors = [WIDEST * HALVED**k for k in range(n_rounds)]
@@ -157,17 +157,17 @@ def schedule(
             first[number] = replace(first[number], local=True)
         return _with_ensemble(first, n_members, trusted, max(trusted, n_rounds - 2))
     first[trusted] = replace(first[trusted], grow=batch)
-    weightings = [weighting] * SETTLED + [final] * (LOOKS_AGAIN - SETTLED)
     again = [
         Plan(
-            each,
+            weighting,
             restart=k == 0,
+            sized=True,
             floor=floors[-1],
             widened=NARROWING ** (k + 1),
             local=k in NOISE_ASKED,
             grain=GRAIN,
         )
-        for k, each in enumerate(weightings)
+        for k in range(LOOKS_AGAIN)
     ]
     last = n_rounds + LOOKS_AGAIN - 3
     return _with_ensemble(first + again, n_members, n_rounds, last)
@@ -259,7 +259,7 @@ def judge(
     sample_weight: Column,
     learner: Learner[Model],
     plans: Sequence[Plan],
-    start: Start = Start(),  # noqa: B008, it is frozen
+    start: Start = Start(),
     *,
     negligible: float = 0.0,
 ) -> Iterator[Round[Model]]:

@@ -29,6 +29,11 @@ class Task(Protocol):
         """Whether earlier members are dismissed first."""
         ...
 
+    @property
+    def sized(self) -> bool:
+        """Whether new members may be cut back to the size at which unseen rows were met best."""
+        ...
+
 
 @dataclass(frozen=True)
 class Opinion(Generic[Model]):

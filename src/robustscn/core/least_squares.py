@@ -20,6 +20,10 @@ CHOOSING_ROWS = 2**13
 """Rows whose leave-one-out errors choose a ridge, at most: a ridge is one number, and its
 neighbours on the grid do nearly as well. By argument; changes time."""
 
+CENTRING_ROWS = 2**8
+"""Rows about whose middle products are summed, which saves a reading for the mean: of so many
+it is known to a sixteenth of a deviation, and rounding follows its square. By argument."""
+
 
 def leave_one_out(residuals: Array, leverage: Array, others: Array | None = None) -> Array:
     """Return what the residuals would be had each row been left out of its own fit.
@@ -277,28 +281,27 @@ def ridge_by_leave_one_out(
     mass, mean = (weight, targets) if twins is None else twins.together(rows, targets, weight)
     alone = twins is None
 
-    def left_out(x: Array, t: Array, m: Array, common: Array, chosen: slice) -> Array:
-        return path.left_out(on_axes(x), t, m, None if alone else common, chosen)
+    def left_out(u: Array, t: Array, m: Array, common: Array, chosen: slice) -> Array:
+        return path.left_out(u, t, m, None if alone else common, chosen)
 
     def errors(x: Array, t: Array, w: Array, m: Array, common: Array) -> tuple[Array, ...]:
-        e = left_out(x, t, m, common, slice(None))
+        e = left_out(on_axes(x), t, m, common, slice(None))
         return (w[None, :] @ namespace(e).sum(e * e, axis=2),)
 
     # A ridge is one number: some thousand rows choose it as well as a million.
-    few, columns = rows, (source, targets, weight, mass, mean)
-    if rows.n_rows > CHOOSING_ROWS:
+    few, columns, many = rows, (source, targets, weight, mass, mean), rows.n_rows > CHOOSING_ROWS
+    if many:
         few, columns = rows.some(spread(rows.n_rows, CHOOSING_ROWS), *columns)
     (error,) = few.reduce(errors, *columns, width=3 * width + 3 * len(ridges))
     best = int(np.argmin(error[0]))
-    judged = rows.map(
-        lambda x, t, m, common: left_out(x, t, m, common, slice(best, best + 1))[:, 0, :],
-        source,
-        targets,
-        mass,
-        mean,
-        width=3 * width,
-    )
-    return Tuned(path.output_weights(best), judged, float(ridges[best]))
+
+    def judged(x: Array, t: Array, m: Array, common: Array) -> Array:
+        if many and not in_memory:
+            return path.left_out_of_many(x, t, m, None if alone else common, best)
+        return left_out(on_axes(x), t, m, common, slice(best, best + 1))[:, 0, :]
+
+    found = rows.map(judged, source, targets, mass, mean, width=3 * width)
+    return Tuned(path.output_weights(best), found, float(ridges[best]))
 
 
 def _itself(columns: Array) -> Array:
@@ -354,6 +357,23 @@ class _RidgePath:
         others = None if common is None else common[:, None, :] - fitted
         return leave_one_out(t[:, None, :] - fitted, leverage, others)
 
+    def left_out_of_many(
+        self, x: Array, t: Array, w: Array, common: Array | None, number: int
+    ) -> Array:
+        """Return left-out residuals for one ridge where rows are many; see `left_out`.
+
+        Leverages are small then, and float32 has digits enough for them; what is fitted keeps
+        all of its own.
+        """
+        xp, h = namespace(x), self.hidden(x)
+        h = h - like(self.hidden_mean, h)
+        slopes = self.axes @ (self.divided[:, number, None] * self.coordinates)
+        whitened = like(self.axes * np.sqrt(self.divided[:, number]), h)
+        u = xp.astype(h, xp.float32) @ xp.astype(whitened, xp.float32)
+        leverage = w * (xp.astype(xp.sum(u * u, axis=1), h.dtype) + 1.0 / self.total)
+        fitted = h @ like(slopes, h)
+        return leave_one_out(t - fitted, leverage, None if common is None else common - fitted)
+
     def output_weights(self, number: int) -> HostArray:
         """Return the output weights for one of the ridges, that of the constant last."""
         weights = self.axes @ (self.divided[:, number, None] * self.coordinates)
@@ -362,25 +382,27 @@ class _RidgePath:
 
 def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
     rows, hidden, width = design.rows, design.hidden, design.width
-
-    def means(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        return w[None, :] @ hidden(x), w[None, :] @ t, namespace(w).sum(w)
-
-    columns = design.X, design.y, design.weight
-    hidden_sum, target_sum, total = rows.reduce(means, *columns, width=width)
-    hidden_mean, target_mean = hidden_sum[0] / total, target_sum[0] / total
+    few, columns = rows.some(spread(rows.n_rows, min(rows.n_rows, CENTRING_ROWS)), design.X)
+    (middle,) = few.reduce(lambda x: (namespace(x).sum(hidden(x), axis=0),), *columns, width=width)
+    middle = middle / few.n_rows
 
     def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
         xp, h = namespace(x), hidden(x)
-        # Squaring the condition number does no harm in float64: of nodes that are bounded by
-        # one a millionth of the smallest ridge is lost. In float32 it would be a thousand times
-        # that ridge, and so it would where the mean is taken off the products instead.
-        parts = h - like(hidden_mean, h), t - like(target_mean, t), w
-        h, t, w = (xp.astype(part, xp.float64) for part in parts)
-        weighted = (h * w[:, None]).T
-        return weighted @ h, weighted @ t
+        # Squaring the condition number does no harm in float64: of nodes that are bounded by one
+        # a millionth of the smallest ridge is lost. In float32 it would be a thousand times that
+        # ridge.
+        h, t, w = (xp.astype(part, xp.float64) for part in (h - like(middle, h), t, w))
+        root = xp.sqrt(w)[:, None]
+        h, t = h * root, t * root  # a matrix times itself: BLAS computes half of it
+        return h.T @ h, h.T @ t, (root.T @ h)[0, :], (root.T @ t)[0, :], xp.sum(w)
 
-    gram, moments = rows.reduce(products, *columns, width=2 * width)
+    gram, moments, offset, target_sum, total = rows.reduce(
+        products, design.X, design.y, design.weight, width=2 * width
+    )
+    # About the middle of a few rows the mean is small, and little is lost by taking it off here.
+    hidden_mean, target_mean = middle + offset / total, target_sum / total
+    gram = gram - np.outer(offset, offset) / total
+    moments = moments - np.outer(offset, target_mean)
     squares, axes = np.linalg.eigh(gram)
     divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
     return _RidgePath(

@@ -75,17 +75,22 @@ class Experience:
         partly forgotten.
     chosen : Nodes or None
         The newest of them, on the host; None before the first.
+    told : array of shape (n_features,) or None
+        How much each input tells of the present residual, where inputs were asked; it then counts
+        as much as what nodes gained.
     """
 
     gains: HostArray
     chosen: Nodes | None = None
+    told: HostArray | None = None
 
     def probabilities(self) -> HostArray:
         """Return how probable it is that an input is drawn, for each."""
         alike = 1.0 / len(self.gains)
-        if not self.gains.sum() > 0:
+        known = [v / v.sum() for v in (self.gains, self.told) if v is not None and v.sum() > 0]
+        if not known:
             return np.full(len(self.gains), alike)
-        shares = np.round(ROUNDED * self.gains / self.gains.sum()) / ROUNDED
+        shares = np.round(ROUNDED * np.mean(known, axis=0)) / ROUNDED
         return EXPLORED * alike + (1.0 - EXPLORED) * shares
 
     def learned(self, nodes: Nodes, gains: HostArray) -> Experience:

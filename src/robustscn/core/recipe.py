@@ -64,6 +64,9 @@ class Recipe:
         whatever r admits them. None: all nodes of a block are admissible at the same r.
     pursued : bool
         Whether candidates along the direction in which the residual rises join each pool.
+    screened : bool
+        Whether inputs are asked one by one first what they tell of the residual, which matters
+        where rows are few beside them.
     ridge : float
         Penalty on squared output weights for each unit of total weight.
     tolerance : float
@@ -87,6 +90,7 @@ class Recipe:
     contractions: tuple[float, ...] = CONTRACTIONS
     worth: float | None = None
     pursued: bool = False
+    screened: bool = False
     ridge: float = 0.0
     tolerance: float = 0.0
     round: int = 0
@@ -103,7 +107,9 @@ class Recipe:
         return min(block, self.max_nodes - n_nodes)
 
 
-def learned_search(draw: Draw, max_nodes: int, *, ridge: float, round: int = 0) -> Recipe:
+def learned_search(
+    draw: Draw, max_nodes: int, *, ridge: float, round: int = 0, screened: bool = False
+) -> Recipe:
     """Return the flagship's way to grow: blocks of nodes, from pools that learn from those chosen.
 
     Ten nodes a step cost a tenth of the readings, and `worth` ends a block where the next pool,
@@ -123,6 +129,8 @@ def learned_search(draw: Draw, max_nodes: int, *, ridge: float, round: int = 0) 
         Penalty on squared output weights for each unit of total weight, while growing.
     round : int
         Round of reweighting; each has its own draws.
+    screened : bool
+        Whether rows are few beside the inputs.
 
     Returns
     -------
@@ -138,6 +146,7 @@ def learned_search(draw: Draw, max_nodes: int, *, ridge: float, round: int = 0) 
         shortlist=8,
         worth=0.1,
         pursued=True,
+        screened=screened,
         ridge=ridge,
         round=round,
         experience=Experience(np.zeros(draw.n_features)),

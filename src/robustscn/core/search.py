@@ -160,9 +160,12 @@ def pool_sums_exact(
     """
 
     def sums(x: Array, e: Array, w: Array, p: Array) -> tuple[Array, ...]:
-        h = pool.hidden(x)
-        weighted = h * w[:, None]
-        own = h.T @ weighted if between else namespace(h).sum(h * weighted, axis=0)
+        xp, h = namespace(x), pool.hidden(x)
+        root = xp.sqrt(w)[:, None]
+        half = h * root
+        # A matrix times itself: BLAS computes half of it.
+        own = half.T @ half if between else xp.sum(half * half, axis=0)
+        weighted = half * root
         return e.T @ weighted, own, p.T @ weighted
 
     dots, own, cross = rows.reduce(sums, X, residuals, weight, span.basis, width=2 * pool.n_units)

@@ -21,6 +21,7 @@ class CertainMixin(RobustMixin):
     fdr: float
     _flat: bool
     _scale: float
+    predict: Any
 
     def _flag(self, problem: Problem, last: Round[Any]) -> Verdict:
         """Flag as many rows as the false discovery rate allows; keep what intervals need."""
@@ -65,11 +66,19 @@ class CertainMixin(RobustMixin):
         Returns
         -------
         array of shape (n_samples, 2) or (n_samples, n_outputs, 2)
-            Lower and upper ends, for each output by itself.
+            Lower and upper ends, for each output by itself. After `partial_fit` they are quantiles
+            of the errors of the last 500 rows but the strange ones, each predicted before it was
+            learned, so that they follow a world that changes; for the first 200 rows after a
+            `fit`, its own.
         """
         check_is_fitted(self)
         if not 0.0 < coverage < 1.0:
             raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+        lately = self._ends_lately(coverage)
+        if lately is not None:
+            middle = np.asarray(self.predict(X))
+            lower, upper = lately[:, 0] if self._flat else lately
+            return np.stack([middle + lower, middle + upper], axis=-1)
         middle, doubt, relative = self._spread(X)
         low, high = _ends(self._quantiles, coverage)
         xp = namespace(middle)
@@ -80,6 +89,10 @@ class CertainMixin(RobustMixin):
         ends = [middle + size * like(end, middle) for end in (low, high)]
         both = xp.stack(ends, axis=-1) * self._scale
         return both[:, 0, :] if self._flat else both
+
+    def _ends_lately(self, coverage: float) -> HostArray | None:  # noqa: ARG002 - streams ask it
+        """Return between which errors a stream's right rows lie, where there is one."""
+        return None
 
     def _spread(self, X: Any) -> tuple[Array, Array, Array]:
         """Return prediction, doubt and relative noise, each of shape (n_rows, n_outputs)."""

@@ -14,6 +14,7 @@ from ..core.channel import Channel
 from ..core.forest import Forest
 from ..core.information import Information
 from ..core.inputs import Scaling
+from ..core.line import Line
 from ..core.memory import Batch, Plan
 from ..core.nodes import Network, Nodes
 from ..core.regrowth import Unit
@@ -36,7 +37,7 @@ TRUSTED = (
     | {_name(type(named)) for named in weighting.NAMED.values()}
     | {_name(kind) for kind in (Network, Nodes, Scaling)}
     | {_name(kind) for kind in (ByValue, Fitted, Forest)}
-    | {_name(kind) for kind in (Batch, Channel, Information, Plan, Stream, Unit)}
+    | {_name(kind) for kind in (Batch, Channel, Information, Line, Plan, Stream, Unit)}
     | {
         # By name: a model without a table needs nothing of tables.
         "robustscn.tables.columns.DateParts",

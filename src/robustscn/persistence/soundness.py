@@ -15,7 +15,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from ..core.channel import LEVEL, Channel
 from ..core.forest import Forest
-from ..core.memory import LONG, MIDDLE, Batch
+from ..core.line import Line
+from ..core.memory import FAST_LEVEL, LINE_LEVEL, LONG, Batch
 from ..core.nodes import Network
 from ..core.stream import Stream
 
@@ -146,9 +147,8 @@ def _check_stream(stream: Stream) -> None:
         (stream.nodes.weights, (n_features, stream.nodes.n_units)),
         (stream.unit.low, (n_features,)),
         (stream.unit.width, (n_features,)),
-        (stream.errors, (LONG, MIDDLE + 1, n_outputs)),
+        (stream.errors, (LONG, LINE_LEVEL + 1, n_outputs)),
         (stream.limits, (2, n_outputs)),
-        (stream.middle, (n_outputs,)),
         (stream.last, (n_outputs,)),
         (stream.suspects, (len(stream.suspects), 4)),
         (stream.drifts, (len(stream.drifts), 4)),
@@ -160,7 +160,10 @@ def _check_stream(stream: Stream) -> None:
         _check_channel(channel, width, n_outputs)
     _check_rows(stream.kept, n_features, n_outputs, n_given)
     _check_rows(stream.waiting, n_features, n_outputs, 0)
-    if not 0 <= stream.speaker <= MIDDLE or min(stream.n_rows, stream.n_errors) < 0:
+    if stream.line is not None:
+        _check_line(stream.line, n_features, n_outputs)
+    last = FAST_LEVEL if stream.line is None else LINE_LEVEL
+    if not 0 <= stream.speaker <= last or min(stream.n_rows, stream.n_errors) < 0:
         raise Unsound("a stream that counts wrongly")
 
 
@@ -174,6 +177,12 @@ def _check_channel(channel: Channel, width: int, n_outputs: int) -> None:
         or channel.tail.shape != (LEVEL, n_outputs)
     ):
         raise Unsound("a stream whose information does not agree with its nodes")
+
+
+def _check_line(line: Line, n_features: int, n_outputs: int) -> None:
+    wanted = (n_features,), (n_features, n_outputs), (n_outputs,), (LEVEL, n_outputs)
+    if tuple(map(np.shape, (line.centre, line.slopes, line.constant, line.tail))) != wanted:
+        raise Unsound("a stream whose plane does not agree with its rows")
 
 
 def _check_rows(rows: Batch, n_features: int, n_outputs: int, n_given: int) -> None:
