@@ -133,8 +133,9 @@ bench-shortcuts: $(VENV)/.developer  ## what blocks, kept nodes and float32 cost
 bench-table: $(VENV)/.developer  ## what the command line adds to a fit, up to a million rows
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/table_speed.py
 
-bench-streams: $(VENV)/.peers  ## rows one by one, beside river's own; hours, goes on where it stopped
+bench-streams: $(VENV)/.peers  ## rows one by one, beside river's own; an hour, goes on where it stopped
 	$(BIN)/python benchmarks/streams.py
+	$(BIN)/python benchmarks/streams_claims.py
 	$(BIN)/python benchmarks/streams.py --page
 
 bench-dask: $(VENV)/.developer  ## two workers against one process; memory of the workers
@@ -159,11 +160,12 @@ pictures: $(VENV)/.developer  ## pictures of the docs; needs Debian's chromium a
 reproduce: $(VENV)/.user  ## the paper's tables and figures; under two hours, goes on where it was
 	@env -u OMP_NUM_THREADS $(BIN)/robustscn reproduce all --out out/reproduction
 
-reproduction-page: $(VENV)/.user  ## the committed page, from what `make reproduce` found
+reproduction-page: $(VENV)/.developer  ## the committed page, from what `make reproduce` found
 	@$(BIN)/robustscn reproduce page --out out/reproduction
 	mkdir -p docs/reproduction
 	cp out/reproduction/README.md out/reproduction/index.html out/reproduction/results.json \
 	  out/reproduction/figure*.svg out/reproduction/figure*.png docs/reproduction/
+	$(BIN)/python benchmarks/readme.py
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis out \

@@ -107,6 +107,11 @@ def all_believed(problem: Problem) -> Column:
     return filled(problem.rows, 1.0, problem.weight)
 
 
+def never_cut(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
+    """Return the plans with every network kept as it grew."""
+    return tuple(replace(plan, sized=False) for plan in plans)
+
+
 @dataclass(frozen=True)
 class Model:
     """The full model or one that lacks a part.
@@ -204,12 +209,10 @@ MODELS = {
     "median": Model("median taken off the evidence", committee=partial(replace, centre=False)),
     "networks": Model("several networks (one)", {"n_networks": 1}),
     "second look": Model("second look", {"second_look": False}),
-    "mixture": Model(
-        "weights that adapt to how many rows are wrong (Geman-McClure to the end)",
-        {"weighting": "geman-mcclure"},
-    ),
-    "kde weights": Model("both weights (KDE throughout)", {"weighting": "kde"}),
-    "huber weights": Model("both weights (Huber throughout)", {"weighting": "huber"}),
+    "sized": Model("networks cut back where unseen rows say so", schedule=never_cut),
+    "mixture": Model("Geman and McClure's weights (a mixture's)", {"weighting": "mixture"}),
+    "kde weights": Model("Geman and McClure's weights (KDE)", {"weighting": "kde"}),
+    "huber weights": Model("Geman and McClure's weights (Huber's)", {"weighting": "huber"}),
     "reweighting": Model("reweighting (one round)", {"n_rounds": 1}),
     "guard": Model("guard against gross targets", first_weights=all_believed),
 }
