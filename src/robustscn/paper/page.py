@@ -15,7 +15,6 @@ from .published import rsc_kde_error
 from .results import Results
 from .settings import (
     KEEL,
-    ORACLE_TRIALS,
     PILOT_TRIALS,
     RHOS,
     TREASURY_LEVELS,
@@ -224,7 +223,7 @@ def _readings(results: Results) -> list[str]:
 
 
 GROUPS = {
-    "rsc-kde": f"RSC-KDE (its oracle at most {ORACLE_TRIALS})",
+    "rsc-kde": "RSC-KDE",
     "layers": "the baselines",
     "rounds": "Table 5",
     "ours": "RobustSCN",
@@ -244,7 +243,15 @@ def _trials(results: Results) -> str:
         if counts:
             span = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{min(counts)}"
             words.append(f"{name} {span}")
+            if group == "rsc-kde":
+                words[-1] += f" (its oracle at most {_oracle_trials(results)})"
     return ", ".join(words)
+
+
+def _oracle_trials(results: Results) -> int:
+    parts = results.record["parts"].values()
+    tried = [part["rsc-kde"]["each"].get("oracle", []) for part in parts if "rsc-kde" in part]
+    return max(map(len, tried), default=0)
 
 
 def write_page(results: Results, folder: Path) -> list[Path]:
