@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from streams_data import CONDITIONS, DRAWS, STREAMS, spoiled, stream
+from streams_data import CONDITIONS, DRAWS, STREAMS, Array, Stream, spoiled, stream
 
 from robustscn.atomic import write_whole
 
@@ -126,13 +126,8 @@ METHODS: dict[str, Callable[[], Any]] = {
 def cell(name: str, condition: str, draw: int, make: Callable[[], Any]) -> dict[str, Any]:
     data = stream(name)
     y, _ = spoiled(data.y, condition, draw)
-    model, errors = make(), np.full(len(y), np.nan)
-    began = time.process_time()
-    for i, (row, target) in enumerate(zip(data.X.tolist(), y.tolist(), strict=True)):
-        x = {f"x{j:02d}": value for j, value in enumerate(row)}
-        if i >= SCORED_FROM:
-            errors[i] = (model.predict_one(x) or 0.0) - data.y[i]
-        model.learn_one(x, target)
+    model, began = make(), time.process_time()
+    errors = errors_of(model, data, y)
     found: dict[str, Any] = {
         "mae": float(np.nanmean(np.abs(errors))),
         "median": float(np.nanmedian(np.abs(errors))),
@@ -145,6 +140,32 @@ def cell(name: str, condition: str, draw: int, make: Callable[[], Any]) -> dict[
     if hasattr(model, "drifts"):
         found["drifts"] = len(model.drifts)
     return found
+
+
+def errors_of(model: Any, data: Stream, y: Array) -> Array:
+    """Return errors of predictions made before each row was learned; the first are not a number.
+
+    Parameters
+    ----------
+    model : object
+        With `learn_one` and `predict_one`.
+    data : Stream
+        Rows, and what is right.
+    y : array of shape (n_rows,)
+        Targets as the model gets them.
+
+    Returns
+    -------
+    array of shape (n_rows,)
+        Predicted less right.
+    """
+    errors = np.full(len(y), np.nan)
+    for i, (row, target) in enumerate(zip(data.X.tolist(), y.tolist(), strict=True)):
+        x = {f"x{j:02d}": value for j, value in enumerate(row)}
+        if i >= SCORED_FROM:
+            errors[i] = (model.predict_one(x) or 0.0) - data.y[i]
+        model.learn_one(x, target)
+    return errors
 
 
 def made_with(method: str) -> str:

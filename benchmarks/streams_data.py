@@ -53,12 +53,14 @@ class Stream:
     changes: tuple[int, ...] = ()
 
 
-def _friedman(kind: str, n_rows: int, position: tuple[int, ...], window: int = 1) -> Stream:
+def friedman(
+    kind: str, n_rows: int, position: tuple[int, ...], window: int = 1, seed: int = 1
+) -> Stream:
     from itertools import islice
 
     from river.datasets import synth
 
-    drawn = synth.FriedmanDrift(kind, position=position, transition_window=window, seed=1)
+    drawn = synth.FriedmanDrift(kind, position=position, transition_window=window, seed=seed)
     rows = list(islice(iter(drawn), n_rows))
     X = np.array([list(x.values()) for x, _ in rows], float)
     changes = position if kind != "gsg" else ()
@@ -120,9 +122,9 @@ def _stocks() -> Stream:
 
 
 STREAMS: dict[str, Callable[[], Stream]] = {
-    "Friedman, abrupt": lambda: _friedman("lea", ROWS, (500, 1000, 1500)),
-    "Friedman, recurring": lambda: _friedman("gra", ROWS, (800, 1400)),
-    "Friedman, gradual": lambda: _friedman("gsg", ROWS, (500, 1200), 400),
+    "Friedman, abrupt": lambda: friedman("lea", ROWS, (500, 1000, 1500)),
+    "Friedman, recurring": lambda: friedman("gra", ROWS, (800, 1400)),
+    "Friedman, gradual": lambda: friedman("gsg", ROWS, (500, 1200), 400),
     "grinding, drifting ore": _grinding,
     "stock": lambda: _keel("stock"),
     "treasury": lambda: _keel("treasury"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robustscn.core.memory import BLOCK
+from robustscn.core.memory import BLOCK, LONG
 from small import after, nothing, plant, stream_alone
 
 
@@ -26,3 +26,22 @@ def test_predictions_stay_near_targets_that_were_seen() -> None:
     stream = after(stream_alone(), X, y)
     far_off = stream.predict(np.full((1, 3), 1e6), nothing)
     assert 2 * y.min() - y.max() <= far_off <= 2 * y.max() - y.min()
+
+
+def test_where_inputs_say_nothing_the_median_of_the_latest_targets_is_said() -> None:
+    rng = np.random.default_rng(7)
+    X, y = rng.uniform(size=(1500, 3)), rng.normal(size=1500)
+    stream = after(stream_alone(), X, y)
+    probe = rng.uniform(size=(50, 3))
+    expected = np.median(y[-LONG:])
+    np.testing.assert_allclose(stream.predict(probe, nothing), expected, rtol=1e-12)
+    low, high = stream.ends(0.8)
+    assert expected + low[0] < np.quantile(y, 0.15) < expected < np.quantile(y, 0.85)
+    assert expected + high[0] > np.quantile(y, 0.85)
+
+
+def test_where_inputs_say_something_they_are_asked() -> None:
+    X, clean, y = plant(800)
+    stream = after(stream_alone(), X, y)
+    says = stream.predict(X[-200:], nothing)[:, 0]
+    assert np.mean(np.abs(says - clean[-200:])) < 0.3 * np.mean(np.abs(y - np.median(y)))

@@ -25,8 +25,8 @@ SHORTEST = 50.0
 """Half-life of the believing channel, unless it has more columns than that: with fewer rows than
 columns it would learn them by heart."""
 
-SLOW, SLOW_LEVEL, FAST, FAST_LEVEL, LINE, LINE_LEVEL = range(6)
-"""The predictors: each channel and the plane without and with its level."""
+SLOW, SLOW_LEVEL, FAST, FAST_LEVEL, LINE, LINE_LEVEL, MIDDLE = range(7)
+"""The predictors: each channel and the plane without and with its level, and the median."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Memory:
         The latest rows.
     waiting : Batch
         Rows of a block that is not complete.
-    errors : array of shape (LONG, 6, n_outputs)
+    errors : array of shape (LONG, 7, n_outputs)
         Latest errors of the predictors, infinite where there was none.
     n_errors : int
         How many of these have been seen.
@@ -170,6 +170,11 @@ class Memory:
         if len(self.nodes):
             parts.insert(2, self.nodes.hidden(inputs))
         return np.concatenate(parts, axis=1)
+
+    def middle(self) -> HostArray:
+        """Return the median of the latest targets, infinite where there are none."""
+        y = self.kept.y[-LONG:]
+        return np.median(y, axis=0) if len(y) else np.full(y.shape[1], np.inf)
 
     def scales(self, which: int, window: int) -> HostArray:
         """Return robust standard deviations of a predictor's latest errors."""

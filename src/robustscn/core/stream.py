@@ -11,7 +11,8 @@ weights, which come from prequential errors, of predictions made before the targ
 
 Beside them a robust plane is drawn through the last `LONG` rows (line.py). Each of the three also
 comes with a level: the median of its last believed errors is added to what it says. Of these six
-the one speaks that errs least lately.
+the one speaks that errs least lately, if it errs less than the median of the last `LONG` targets:
+where inputs say nothing, nothing is said of them.
 
 Which that is, and whether the world has changed, is told in drift.py; upkeep.py looks after nodes.
 """
@@ -35,6 +36,7 @@ from .memory import (
     LINE,
     LINE_LEVEL,
     LONG,
+    MIDDLE,
     SHORT,
     SLOW,
     SLOW_LEVEL,
@@ -115,7 +117,8 @@ class Stream(Memory):
         self.kept, self.n_errors, self.n_rows = rows, n, n
         self._draw_line()
         of_line = self._line_errors(rows)
-        both = np.stack([errors] * LINE + [of_line] * 2, axis=1)
+        known = [errors] * LINE + [of_line] * 2 + [rows.y - self.middle()]
+        both = np.stack(known, axis=1)
         self.errors = np.concatenate([self.errors, both])[-LONG:]
         believed = rows.weight * (inlier_weight(far(errors, scales)) if self.plan.robust else 1.0)
         solve(self, [Evidence(rows.y, believed, rows.y, 0.0)] * 2, self.columns(rows.X, rows.given))
@@ -176,6 +179,8 @@ class Stream(Memory):
 
     def _says(self, X: HostArray, see: See) -> HostArray:
         """Return what the one that speaks says, but for its level."""
+        if self.speaker == MIDDLE:
+            return np.repeat(self.middle()[None], len(X), axis=0)
         speaking = self._speaking()
         if isinstance(speaking, Line):
             return speaking.says(X)
@@ -196,7 +201,7 @@ class Stream(Memory):
         if self.n_errors == 0:  # nothing to judge by yet: these rows judge each other
             self.errors[-len(rows) :] = plain[0][:, None]
             self.n_errors = len(rows)
-        errors = self._with_levels(plain, self._line_errors(rows))
+        errors = self._with_levels(plain, self._line_errors(rows), rows.y)
         strange = self._note(rows, errors[:, self.speaker], self.scales(self.speaker, LONG))
         moving = ~self._stuck(rows.y, strange)
         if not moving.all():
@@ -214,7 +219,7 @@ class Stream(Memory):
         if self.n_rows >= self.due:
             renew(self)
 
-    def _with_levels(self, plain: list[HostArray], line: HostArray) -> HostArray:
+    def _with_levels(self, plain: list[HostArray], line: HostArray, y: HostArray) -> HostArray:
         """Return errors of all predictors, and let levels follow them."""
         slow, tail = followed(self.slow.tail, plain[0], self.scales(SLOW, LONG))
         self.slow = replace(self.slow, tail=tail)
@@ -225,7 +230,7 @@ class Stream(Memory):
             level, tail = followed(self.line.tail, line, self.scales(LINE, LONG))
             self.line = replace(self.line, tail=tail)
         errors = [plain[0], plain[0] - slow, plain[1], plain[1] - fast, line, line - level]
-        return np.stack(errors, axis=1)
+        return np.stack([*errors, y - self.middle()], axis=1)
 
     def _line_errors(self, rows: Batch) -> HostArray:
         return (
@@ -338,7 +343,7 @@ def begun(
     nothing = nothing_known(width, n_outputs)
     slow = Channel(replace(nothing, weight=learned), weights, 0.0, np.zeros((LEVEL, n_outputs)))
     fast = replace(slow, information=replace(nothing, weight=min(learned, ANCHOR)))
-    errors, n_errors = np.zeros((LONG, LINE_LEVEL + 1, n_outputs)), 0
+    errors, n_errors = np.zeros((LONG, MIDDLE + 1, n_outputs)), 0
     errors[:, LINE:] = np.inf
     if scales is not None:
         # Errors whose robust standard deviation is the given one.

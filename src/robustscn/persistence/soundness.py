@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from ..core.channel import LEVEL, Channel
 from ..core.forest import Forest
 from ..core.line import Line
-from ..core.memory import FAST_LEVEL, LINE_LEVEL, LONG, Batch
+from ..core.memory import LINE, LINE_LEVEL, LONG, MIDDLE, Batch
 from ..core.nodes import Network
 from ..core.stream import Stream
 
@@ -147,7 +147,7 @@ def _check_stream(stream: Stream) -> None:
         (stream.nodes.weights, (n_features, stream.nodes.n_units)),
         (stream.unit.low, (n_features,)),
         (stream.unit.width, (n_features,)),
-        (stream.errors, (LONG, LINE_LEVEL + 1, n_outputs)),
+        (stream.errors, (LONG, MIDDLE + 1, n_outputs)),
         (stream.limits, (2, n_outputs)),
         (stream.last, (n_outputs,)),
         (stream.suspects, (len(stream.suspects), 4)),
@@ -162,8 +162,8 @@ def _check_stream(stream: Stream) -> None:
     _check_rows(stream.waiting, n_features, n_outputs, 0)
     if stream.line is not None:
         _check_line(stream.line, n_features, n_outputs)
-    last = FAST_LEVEL if stream.line is None else LINE_LEVEL
-    if not 0 <= stream.speaker <= last or min(stream.n_rows, stream.n_errors) < 0:
+    speakers = set(range(MIDDLE + 1)) - ({LINE, LINE_LEVEL} if stream.line is None else set())
+    if stream.speaker not in speakers or min(stream.n_rows, stream.n_errors) < 0:
         raise Unsound("a stream that counts wrongly")
 
 
