@@ -130,7 +130,7 @@ def _rows_until(errors: Any, goal: float) -> float:
 
 
 def _recoveries(claims: dict[str, Any]) -> list[str]:
-    """Return after how many rows methods are as good as the best peer becomes, over many changes."""
+    """Return after how many rows methods are as good as the best peer becomes."""
     if "recovery" not in claims:
         return []
     lines = [RECOVERIES, "| change | wrong | changes | ours | fastest peer | which |"]
@@ -160,8 +160,8 @@ def _claims(claims: dict[str, Any]) -> list[str]:
         m = claims["memory"]
         lines.append(
             f"- memory over {m['rows']:,} rows: {m['bytes'] / 1e6:.2f} MB, the largest "
-            f"{m['largest over smallest']:.3f} times the smallest from a tenth of them on. All that "
-            "is kept is bounded by number: rows, errors, suspects, events."
+            f"{m['largest over smallest']:.3f} times the smallest from a tenth of them on. All "
+            "that is kept is bounded by number: rows, errors, suspects, events."
         )
     if "calm" in claims:
         share = claims["calm"]["largest share"]
@@ -234,9 +234,10 @@ the first had been looked at. One change of each stream and one draw: an anecdot
 """
 
 RECOVERIES = """
-More changes, each of another stream: 500 rows, the change, 400 rows. Rows after it until 60 rows err
-no more than 1.25 times what the best peer errs over the last 200, medians over streams; the fastest
-peer is that of the lowest median.
+More changes, each of another stream: 500 rows, the change, 400 rows. Rows after it until 60 rows
+err no more than 1.25 times what the best peer errs over the last 200, medians over streams; the
+fastest peer is that of the lowest median. Where all has changed, the fastest trees are quicker than
+ours, which waits until it is sure that this is no burst.
 """
 
 if __name__ == "__main__":
