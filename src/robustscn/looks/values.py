@@ -75,9 +75,7 @@ def _sentinels(name: str, values: NDArray[np.float64], order: Order) -> Iterator
         alone = level < low - far or level > high + far
         if alone and (count >= 3 or level in _MARKS):
             rows = np.flatnonzero(values == level)
-            words = (
-                f"is {level:.6g} in {counted(len(rows))}, far from all else: a mark for nothing?"
-            )
+            words = f"is {level:.6g} in {counted(rows)}, far from all else: a mark for nothing?"
             remedy = f" (--na {level:.6g} reads it so)"
             yield _finding(name, "sentinel", words + remedy, rows, order)
 
