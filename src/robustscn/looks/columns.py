@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 MOSTLY_ONE = 0.4
 """A column of which this share is one value is not looked at for repeats and levels."""
-SEVEREST = ("sentinel", "impossible", "unit", "swapped", "heap", "stuck", "held", "level", "drift")
+SEVEREST = (
+    *("sentinel", "impossible", "unit", "swapped", "cell", "heap", "stuck", "held", "level"),
+    "drift",
+)
 """Kinds of findings, the most certain first."""
 
 

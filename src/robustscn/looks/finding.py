@@ -17,7 +17,8 @@ class Finding:
     column : str
         Its name.
     kind : str
-        "stuck", "held", "heap", "sentinel", "impossible", "unit", "swapped", "level" or "drift".
+        "stuck", "held", "heap", "sentinel", "impossible", "unit", "swapped", "cell", "level" or
+        "drift".
     words : str
         A sentence without the column's name.
     rows : ndarray of shape (n,)
@@ -43,9 +44,25 @@ class Finding:
     @property
     def contradicts(self) -> bool:
         """Whether inputs are wrong by what the other cells of their rows say."""
-        return self.kind in ("unit", "swapped") and not self.target
+        return self.kind in ("unit", "swapped", "cell") and not self.target
 
     @property
     def sentence(self) -> str:
         """The finding with its place."""
         return f"{self.words}, {self.where}" if self.where else self.words
+
+
+def counted(rows: NDArray[np.int64]) -> str:
+    """Say how many rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,)
+        Their positions.
+
+    Returns
+    -------
+    str
+        Such as "1 row" or "1,200 rows".
+    """
+    return f"{len(rows):,} row{'s' * (len(rows) != 1)}"

@@ -65,6 +65,22 @@ class Order:
             times += f" to {self.moment(last)}"
         return f"{times} ({rows})"
 
+    def some(self, rows: NDArray[np.int64]) -> str:
+        """Say where the first few of single rows are.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n,)
+            Positions in the table.
+
+        Returns
+        -------
+        str
+            Such as "at line 12, 40, 77, ...".
+        """
+        shown = ", ".join(str(self.names[row]) for row in rows[:3])
+        return f"at {self.kind} {shown}{', ...' * (len(rows) > 3)}"
+
     def moment(self, row: int) -> str:
         """Return when a row was.
 

@@ -9,6 +9,7 @@ row before, whichever leaves least to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,53 @@ class Others:
             for c in columns
         ]
         return np.column_stack(each)
+
+    def expected(
+        self, rows: Array, column: int, places: NDArray[np.int64], deviation: Array
+    ) -> Array:
+        """Return what a column should be in these rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, n_columns)
+            Their other cells.
+        column : int
+            Which is asked for.
+        places : ndarray of shape (n,)
+            Where the rows stand in the table.
+        deviation : ndarray of shape (n,)
+            How far from what the other cells say, in robust standard deviations.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            In the column's own unit.
+        """
+        inputs = self._inputs(self.bent(rows), column)
+        bent = self._predicted(self._models[column], inputs, places)
+        bent = bent + deviation * self.scale[column]
+        return np.exp(bent) if self._positive[column] else bent
+
+    def with_table(self, table: Array) -> Others:
+        """Return the same models beside other rows, of which they differ in a few cells.
+
+        Parameters
+        ----------
+        table : ndarray of shape (n_rows, n_columns)
+            As the rows should be.
+
+        Returns
+        -------
+        Others
+            Not learned again: few cells move no robust model. How residuals follow each other is.
+        """
+        other = copy(self)
+        other.table = table
+        deviations = other.deviations(table)
+        other.memory = np.array([memory_of(each) for each in deviations.T])
+        news = deviations[1:] - other.memory * deviations[:-1]
+        other.news = np.array([max(_wide(each), 1e-6) for each in news.T])
+        return other
 
 
 def _skewed(column: Array) -> bool:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import findings_of, odd_cells, without
 from .finding import Finding
 from .levels import CONVERSIONS, Conversion
 from .order import Order
@@ -133,6 +134,11 @@ def contradictions(
     names, table = list(cells), np.column_stack(list(cells.values()))
     gaps = ~np.isfinite(table)
     others = Others(np.where(gaps, np.nanmedian(table, axis=0), table))
+    odd = odd_cells(others, ~gaps)
+    inputs = [cell for cell in odd if names[cell.column] not in targets]
+    yield from findings_of(inputs, names, rows, order)
+    others, repaired = without(odd, others)
+    gaps |= repaired
     for each in explained(others, gaps):
         stretch = order.rows[step * each.first : step * each.end]
         where, length = order.where(int(stretch[0]), int(stretch[-1])), order.length(stretch)

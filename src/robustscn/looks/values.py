@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .finding import Finding
+from .finding import Finding, counted
 from .order import Order
 
 _MARKS = {-999.0, -9999.0, -99999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0, -32768.0} | {
@@ -57,13 +57,7 @@ def odd_values(
 
 
 def _finding(name: str, kind: str, words: str, rows: NDArray[np.int64], order: Order) -> Finding:
-    shown = ", ".join(str(order.names[row]) for row in rows[:3])
-    more = ", ..." if len(rows) > 3 else ""
-    return Finding(name, kind, words, rows, f"at {order.kind} {shown}{more}")
-
-
-def _count(rows: NDArray[np.int64]) -> str:
-    return f"{len(rows):,} row{'s' * (len(rows) != 1)}"
+    return Finding(name, kind, words, rows, order.some(rows))
 
 
 def _sentinels(name: str, values: NDArray[np.float64], order: Order) -> Iterator[Finding]:
@@ -81,7 +75,7 @@ def _sentinels(name: str, values: NDArray[np.float64], order: Order) -> Iterator
         alone = level < low - far or level > high + far
         if alone and (count >= 3 or level in _MARKS):
             rows = np.flatnonzero(values == level)
-            words = f"is {level:.6g} in {_count(rows)}, far from all else: a mark for nothing?"
+            words = f"is {level:.6g} in {counted(rows)}, far from all else: a mark for nothing?"
             remedy = f" (--na {level:.6g} reads it so)"
             yield _finding(name, "sentinel", words + remedy, rows, order)
 
@@ -95,11 +89,11 @@ def _impossible(
         if unit == "%" or (not unit and _PERCENT.search(name)):
             over = np.flatnonzero(values > 100.5)
             if 0 < len(over) <= few and np.nanmedian(values) > 1.5:
-                yield _finding(name, "impossible", f"is over 100 % in {_count(over)}", over, order)
+                yield _finding(name, "impossible", f"is over 100 % in {counted(over)}", over, order)
         if unit in _LOWEST:
             under = np.flatnonzero(values < _LOWEST[unit])
             if 0 < len(under) <= few:
-                words = f"is below {_LOWEST[unit]:g} {unit} in {_count(under)}"
+                words = f"is below {_LOWEST[unit]:g} {unit} in {counted(under)}"
                 yield _finding(name, "impossible", words, under, order)
                 return
         negative = np.flatnonzero(values < 0)
@@ -108,7 +102,7 @@ def _impossible(
             # By far: the usual values do not come near zero.
             low, middle = np.quantile(positive, [0.01, 0.5])
             if low > 0.05 * middle and len(positive) + len(negative) == known.sum():
-                words = f"is negative in {_count(negative)} and positive by far in all others"
+                words = f"is negative in {counted(negative)} and positive by far in all others"
                 yield _finding(name, "impossible", words, negative, order)
 
 
@@ -146,6 +140,8 @@ def _slips(name: str, values: NDArray[np.float64], order: Order) -> Iterator[Fin
             rows = np.flatnonzero(there & beyond & (np.abs(logs - middle) < 1.5 * np.log(factor)))
             if 0 < len(rows) <= FEW * len(values) + 1 and _apart(logs, rows, beyond):
                 times = f"{factor:g} times" if direction > 0 else f"1/{factor:g} of"
-                words = f"is about {times} its usual value in {_count(rows)}: unit or decimal sign?"
+                words = (
+                    f"is about {times} its usual value in {counted(rows)}: unit or decimal sign?"
+                )
                 logs[rows] = np.nan
                 yield _finding(name, "unit", words, rows, order)
