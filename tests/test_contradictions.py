@@ -179,3 +179,16 @@ def test_an_episode_whose_inputs_are_wrong_says_so():
     assert week.words.startswith("input 'flow' is what 'pressure' should be")
     assert spikes == found[1]
     assert with_causes(found, []) == found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stuck_target_is_not_blamed_on_an_input(seed):
+    """Where a cell says nothing, the others are asked without it."""
+    rng = np.random.default_rng(seed)
+    temperature = 20 + 10 * np.sin(np.arange(900) / 70) + rng.normal(size=900)
+    pressure, flow = rng.uniform(1, 5, 900), rng.uniform(100, 200, 900)
+    size = 0.5 * temperature + 3 * pressure + 0.02 * flow + 0.2 * rng.normal(size=900)
+    size[500:524] = size[500]
+    names = ["temperature", "pressure", "flow", "size"]
+    frame = pd.DataFrame(dict(zip(names, (temperature, pressure, flow, size), strict=True)))
+    assert [(f.column, f.kind) for f in look(frame, names, ["size"])] == [("size", "stuck")]

@@ -133,7 +133,7 @@ def contradictions(
         return
     names, table = list(cells), np.column_stack(list(cells.values()))
     gaps = ~np.isfinite(table)
-    others = Others(np.where(gaps, np.nanmedian(table, axis=0), table))
+    others = _filled(Others(np.where(gaps, np.nanmedian(table, axis=0), table)), gaps)
     odd = odd_cells(others, ~gaps)
     inputs = [cell for cell in odd if names[cell.column] not in targets]
     yield from findings_of(inputs, names, rows, order)
@@ -164,6 +164,19 @@ def contradictions(
 def _varied(column: Array) -> bool:
     known = column[np.isfinite(column)]
     return len(known) > 0.2 * len(column) and len(np.unique(known)) >= FEWEST_VALUES
+
+
+def _filled(others: Others, gaps: NDArray[np.bool_]) -> Others:
+    """Return the same beside a table whose gaps hold what the other columns say.
+
+    With the median there, those would seem to contradict it wherever it is not what they say.
+    """
+    table = others.table.copy()
+    for column in np.flatnonzero(gaps.any(axis=0)).tolist():
+        places = np.flatnonzero(gaps[:, column])
+        nothing = np.zeros(len(places))
+        table[places, column] = others.expected(others.table[places], column, places, nothing)
+    return others.with_table(table)
 
 
 def explained(others: Others, gaps: NDArray[np.bool_] | None = None) -> list[Undone]:
