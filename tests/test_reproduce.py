@@ -95,6 +95,19 @@ def test_another_command_does_not_lose_earlier_results(table_5, tmp_path, capsys
     assert found.group("grinding-add-redrawn", 0.30, "rounds") is not None
 
 
+def test_what_only_the_kept_summary_has_stays_on_the_page(table_5, tmp_path, capsys):
+    (tmp_path / "cells").mkdir()
+    for cell in (table_5[0] / "cells").iterdir():
+        (tmp_path / "cells" / cell.name).write_bytes(cell.read_bytes())
+    kept = Results.read(table_5[0] / "results.json")
+    (name,) = [n for n in kept.record["parts"] if n.endswith(" 30")]
+    kept.record["parts"]["grinding-add-redrawn 7"] = dict(kept.record["parts"][name])
+    kept.write(tmp_path / "results.json")
+    for _ in range(2):  # and it does not grow
+        assert reproduce(capsys, "page", "--out", tmp_path)[0] == 0
+        assert Results.read(tmp_path / "results.json").record == kept.record
+
+
 def test_drawing_of_the_circuit_needs_no_run(tmp_path, capsys):
     code, _, err = reproduce(capsys, "figure4", "--out", tmp_path)
     assert code == 0

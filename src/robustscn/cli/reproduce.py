@@ -111,10 +111,9 @@ def reproduce(
 
 
 def _results(store: Store, kept: Path) -> Results:
-    """Return all that lies in the folder; where only the kept summary does, that."""
-    if not store.parts() and kept.exists():
-        return Results.read(kept)
-    return Results(summarised(store))
+    """Return all that lies in the folder: what cells say, and what only the kept summary does."""
+    found = Results(summarised(store))
+    return found.after(Results.read(kept)) if kept.exists() else found
 
 
 def _plan(

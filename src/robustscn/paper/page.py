@@ -135,10 +135,10 @@ def _appendices(results: Results) -> list[Block]:
 
 
 def _cost(results: Results) -> str:
-    minutes = results.record["seconds"] / 60
+    minutes = results.seconds / 60
     return (
-        f"The results took {minutes:.0f} minutes of processor time in all, about half of that on "
-        "two cores. They are made by `robustscn reproduce all`, which says how long it will take "
+        f"The results took {minutes:.0f} minutes of processor time, about half of that on two "
+        "cores. They are made by `robustscn reproduce all`, which says how long it will take "
         "and goes on where it was interrupted; a part of it by naming a table, `--levels` or "
         "`--trials`; this page from them by `robustscn reproduce page`."
     )

@@ -28,7 +28,6 @@ class Summary(NamedTuple):
 def summarised(store: Store) -> dict[str, Any]:
     """Return the results of all that has been run, in the form that is kept."""
     parts: dict[str, Any] = {}
-    seconds = 0.0
     tuned: dict[str, tuple[float, ...]] = {}
     for experiment, level, group in store.parts():
         if group == "choice":
@@ -38,10 +37,9 @@ def summarised(store: Store) -> dict[str, Any]:
             continue  # which cells are shown is not known yet
         here = replace(experiment, tuned_at=tuned.get(experiment.name, ()))
         done = store.trials(here, level, group)
-        seconds += sum(trial["seconds"] for trial in done.values())
         part = parts.setdefault(part_name(here.name, level), {})
         part[group] = _summary(store, here, level, group, [done[number] for number in sorted(done)])
-    return {"seconds": round(seconds), "parts": parts}
+    return {"parts": parts}
 
 
 def _summary(
@@ -50,6 +48,7 @@ def _summary(
     first = done[0]
     found: dict[str, Any] = {"trials": len(done), "data_seeds": _span(done, "data_seed")}
     found["network_seeds"] = _span(done, "network_seed")
+    found["seconds"] = round(sum(trial["seconds"] for trial in done), 1)
     if group == "choice":
         return found | {"rho": first["rho"]}
     if group == "curves":
@@ -140,6 +139,33 @@ class Results:
     def write(self, path: Path) -> None:
         """Write the results to a file."""
         write_text(path, json.dumps(self.record, sort_keys=True) + "\n")
+
+    @property
+    def seconds(self) -> float:
+        """Processor time that all of it took."""
+        parts = self.record["parts"].values()
+        return float(sum(group["seconds"] for part in parts for group in part.values()))
+
+    def after(self, earlier: Results) -> Results:
+        """Return these results, and of earlier ones what had more trials or was not run again.
+
+        Parameters
+        ----------
+        earlier : Results
+            Of other runs.
+
+        Returns
+        -------
+        Results
+            A group of an outlier share is of one run, never of two.
+        """
+        parts = {name: dict(groups) for name, groups in earlier.record["parts"].items()}
+        for name, groups in self.record["parts"].items():
+            known = parts.setdefault(name, {})
+            for group, found in groups.items():
+                if group not in known or known[group]["trials"] <= found["trials"]:
+                    known[group] = found
+        return Results({"parts": parts})
 
     def group(self, experiment: str, level: float, group: str) -> dict[str, Any] | None:
         """Return what a group came to, None if it was not run."""
