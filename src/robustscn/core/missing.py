@@ -103,12 +103,12 @@ def missing_of(rows: Rows, X: Column, weight: Column) -> Missing:
 
     def known(x: Array, w: Array, j: int) -> tuple[Array, Array]:
         xp = namespace(x)
-        gaps = xp.isnan(x[:, j])
-        return tuple(xp.where(gaps, xp.zeros_like(w), c) for c in (x[:, j], w))  # type: ignore[return-value]
+        gaps, none = xp.isnan(x[:, j]), xp.zeros_like(w)
+        return xp.where(gaps, none, x[:, j]), xp.where(gaps, none, w)
 
     (n_gaps,) = rows.reduce(absent, X, weight, width=X.shape[1])
-    parts = (rows.map(lambda x, w, j=j: known(x, w, j), X, weight) for j in range(X.shape[1]))
-    medians = np.array([quantile(rows, *part, 0.5) for part in parts], dtype=np.float64)
+    each = (rows.map(lambda x, w, j=j: known(x, w, j), X, weight) for j in range(X.shape[1]))
+    medians = np.array([quantile(rows, values, counts, 0.5) for values, counts in each])
     heard = np.isfinite(medians)  # of no known value it is minus infinity
     marked = np.flatnonzero(heard & (n_gaps > 0))
     return Missing(np.where(heard, medians, np.nan), tuple(int(j) for j in marked))

@@ -1,5 +1,7 @@
-"""Estimators whose inputs may be missing: filled where arrays come in, so that nothing behind it
-ever sees a gap."""
+"""Estimators whose inputs may be missing: filled where arrays come in.
+
+Nothing behind that ever sees a gap: networks, streams and intervals know columns of numbers.
+"""
 
 from __future__ import annotations
 
