@@ -277,7 +277,8 @@ def test_a_frame_with_its_own_kinds_of_nothing(fitted):
 
 
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])
-def test_arrays_of_other_libraries_have_gaps_too(fitted, library):
+def test_arrays_of_other_libraries_have_gaps_too(fitted, library, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     xp = pytest.importorskip(library)
     model, X, y = fitted
     with config_context(array_api_dispatch=True):
