@@ -217,6 +217,7 @@ def test_saved_and_pickled_models_predict_the_same(fitted, tmp_path, on):
         lambda m: replace(m, fill=m.fill[:2]),
         lambda m: replace(m, fill=np.append(m.fill, 1.0)),
         lambda m: replace(m, marked=(0,)),
+        lambda m: replace(m, fill=np.append(m.fill, 1.0), marked=(0,)),
         lambda m: replace(m, marked=(0, 3)),
         lambda m: replace(m, marked=(1, 0)),
         lambda m: replace(m, fill=np.full(3, "a")),
