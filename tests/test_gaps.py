@@ -290,7 +290,7 @@ def test_arrays_of_other_libraries_have_gaps_too(fitted, library, monkeypatch):
     assert_allclose(to_host(found), model.predict(X), atol=1e-6)
 
 
-def test_dask_refuses_gaps_by_their_place_and_says_so():
+def test_on_a_cluster_no_gaps_are_let_in():
     pytest.importorskip("distributed")
     from robustscn.dask import DaskRobustSCNRegressor
 
