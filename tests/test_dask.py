@@ -617,6 +617,20 @@ def test_arrays_in_memory_and_a_missing_client_are_explained(client):
         model.predict(in_chunks(bad(X, 20, 1, np.nan), (15, 15))).compute()
 
 
+def test_gaps_are_no_business_of_the_flagship_on_a_cluster(client):
+    X, y, _ = drawn(60)
+    gappy = bad(X, 40, 1, np.nan)
+    model = DaskRobustSCNRegressor(**ROBUST, client=client)
+    with pytest.raises(ValueError, match="chunk 1: column '1' of X has a missing value in row 10"):
+        model.fit(in_chunks(gappy, (30, 30)), in_chunks(y, (30, 30)))
+    model.fit(in_chunks(X, (30, 30)), in_chunks(y, (30, 30)))
+    with pytest.raises(ValueError, match="column 1 of X has a missing"):
+        model.predict(in_chunks(gappy, (30, 30))).compute()
+    for ask in (model.predict, model.predict_interval, model.to_local().predict):
+        with pytest.raises(ValueError, match="fitted on a cluster"):
+            ask(gappy)
+
+
 def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
     def none():
         raise ValueError("No clients found")

@@ -14,6 +14,7 @@ import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, default_client
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.arrays import Array, HostArray
@@ -75,6 +76,12 @@ class DaskMixin(NetworkRegressor):
             here, columns = rows.rows.some(np.arange(rows.rows.n_rows), *columns)
             return training_of(here, *columns)
         return training_of(rows.rows, *columns)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return what the estimator can do: a gap in a chunk is refused by its place."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
 
     def _check_chunks(self, lengths: tuple[int, ...]) -> None:
         """Raise where learned weights, which lie beside rows, would lie beside other rows."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from multiprocessing import current_process
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from array_api_compat import is_array_api_obj, is_numpy_array
@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 from ..core.arrays import ORDER, Array, HostArray, eps, like, namespace, to_host64
 from ..core.folds import FOLDS
 from ..core.judging import Round
+from ..core.missing import Missing
 from ..core.nodes import Network
 from ..core.problem import Problem
 from ..core.rows import Column, LocalRows, Rows, Totals
@@ -67,12 +68,15 @@ class Training:
         Whether the caller's targets had one dimension.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         The caller's targets.
+    missing : Missing or None
+        What the gaps of the inputs were filled with; None where gaps are not let in.
     """
 
     problem: Problem
     scale: float
     flat: bool
     y: Array
+    missing: Missing | None = None
 
     def negligible(self, tolerance: float = 0.0) -> float:
         """Return the size of a residual that counts as none: rounding, or within tolerance."""
@@ -105,6 +109,9 @@ class NetworkRegressor(
 ):
     """Base of all estimators."""
 
+    _finite: bool | Literal["allow-nan"] = True
+    """Which inputs are let in, in scikit-learn's words; see `MissingMixin`."""
+
     def predict(self, X: Any) -> Array:
         """Predict targets.
 
@@ -119,10 +126,33 @@ class NetworkRegressor(
             Predictions.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=float_dtypes(X), order=ORDER)
-        _check_size(X)
+        X = self._inputs(X)
+        check_size(X)
+        X = self._known(X)
         with one_blas_thread():
             return self._predicted(rows_of(X), X)
+
+    def _inputs(self, X: Any) -> Array:
+        """Return inputs, checked but for their size, gaps and all."""
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            dtype=float_dtypes(X),
+            order=ORDER,
+            ensure_all_finite=self._finite,
+        )
+
+    def _known(self, X: Array) -> Array:
+        """Return checked inputs as the networks know them: without gaps, marks beside them."""
+        return self._filled(X, vars(self).get("_missing"))
+
+    def _filled(self, X: Array, missing: Missing | None) -> Array:  # noqa: ARG002
+        return X
+
+    def _missing_of(self, rows: Rows, X: Column, weight: Column) -> Missing | None:  # noqa: ARG002
+        """Return what is learned of the inputs' gaps, by estimators that let them in."""
+        return None
 
     def _predicted(self, rows: Rows, X: Column) -> Array:
         y = rows.map(self._output, X, width=2 * max(1, self._width()))
@@ -154,12 +184,22 @@ class NetworkRegressor(
         check_parameters(self)
         with np.errstate(invalid="ignore"):  # scikit-learn adds up values of both signs near 1e308
             X, y = validate_data(
-                self, X, y, multi_output=True, y_numeric=True, dtype=float_dtypes(X), order=ORDER
+                self,
+                X,
+                y,
+                multi_output=True,
+                y_numeric=True,
+                dtype=float_dtypes(X),
+                order=ORDER,
+                ensure_all_finite=self._finite,
             )
         if is_numpy_array(y):  # scikit-learn orders the inputs only
             y = np.asarray(y, order=ORDER)
-        _check_size(X)
-        training = training_of(rows_of(X), X, y, _checked_weight(sample_weight, X))
+        check_size(X)
+        rows, weight = rows_of(X), _checked_weight(sample_weight, X)
+        missing = self._missing_of(rows, X, weight)
+        X = self._filled(X, missing)
+        training = replace(training_of(rows, X, y, weight), missing=missing)
         self._learned_weight = training.problem.total_weight()
         self._forget_stream()
         return training
@@ -172,8 +212,9 @@ class NetworkRegressor(
             return None
         if X_val is None or y_val is None:
             raise ValueError("give both X_val and y_val, or neither")
-        X_val = validate_data(self, X_val, reset=False, dtype=float_dtypes(X_val), order=ORDER)
-        _check_size(X_val)
+        X_val = self._inputs(X_val)
+        check_size(X_val)
+        X_val = self._filled(X_val, training.missing)
         y_val = check_array(
             y_val, ensure_2d=False, dtype="numeric", order=ORDER, input_name="y_val"
         )
@@ -271,10 +312,13 @@ def in_unit(y: Array, scale: float, flat: bool) -> Array:
     return y[:, 0] if flat else y
 
 
-def _check_size(X: Array) -> None:
+def check_size(X: Array) -> None:
     """Raise where squares of sums of the inputs would leave the range of their dtype."""
     xp = namespace(X)
-    check_largest(float(xp.max(xp.abs(X))), X)
+    largest = float(xp.max(xp.abs(X)))
+    if np.isnan(largest):  # something is missing: what is there is looked at
+        largest = float(xp.max(xp.where(xp.isnan(X), xp.zeros_like(X), xp.abs(X))))
+    check_largest(largest, X)
 
 
 def check_largest(largest: float, X: Column) -> None:

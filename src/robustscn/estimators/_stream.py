@@ -21,7 +21,7 @@ from ..core.rows import Column, Rows
 from ..core.stream import Stream, begun
 from ._base import (
     NetworkRegressor,
-    check_largest,
+    check_size,
     check_weight_range,
     in_unit,
     one_blas_thread,
@@ -115,7 +115,9 @@ class StreamMixin(NetworkRegressor):
         weight = None
         if is_first and sample_weight is not None:
             # A call without any weight must not even settle how many inputs there are.
-            checked, _ = check_X_y(X, y, multi_output=True, y_numeric=True)
+            checked, _ = check_X_y(
+                X, y, multi_output=True, y_numeric=True, ensure_all_finite=self._finite
+            )
             weight = _weight(sample_weight, checked)
             if not weight.any():
                 return self
@@ -128,8 +130,9 @@ class StreamMixin(NetworkRegressor):
             y_numeric=True,
             dtype=[np.float64],
             order="C",
+            ensure_all_finite=self._finite,
         )
-        check_largest(float(np.max(np.abs(X))), X)
+        check_size(X)
         if weight is None:
             weight = _weight(sample_weight, X)
         flat = y.ndim == 1
@@ -172,7 +175,7 @@ class StreamMixin(NetworkRegressor):
             self._begin(Batch(rows.X[at], rows.given[at], rows.y[at], rows.weight[at]), flat)
             X, y, weight = rows.X[rest], rows.y[rest], rows.weight[rest]
         stream = self._stream_so_far()
-        stream.learn(X, self._in_scale(y), weight, self._output)
+        stream.learn(self._known(X), self._in_scale(y), weight, self._output)
 
     def _in_scale(self, y: HostArray) -> HostArray:
         with np.errstate(over="ignore"):
@@ -194,14 +197,15 @@ class StreamMixin(NetworkRegressor):
         self.__dict__.update({k: v for k, v in fitted.items() if k not in ours})
         for name in ("_first_rows", "_flat_first"):
             self.__dict__.pop(name, None)
-        y, given = self._in_scale(rows.y), self._output(rows.X)
+        X, y = self._known(rows.X), self._in_scale(rows.y)
+        given = self._output(X)
         errors = y - given
         if hasattr(self, "residuals_"):  # left-out ones
             errors = to_host64(self.residuals_).reshape(y.shape) / self._scale
         stream = begun(
-            self._plan(), n_given=y.shape[1], n_features=rows.X.shape[1], n_outputs=y.shape[1]
+            self._plan(), n_given=y.shape[1], n_features=X.shape[1], n_outputs=y.shape[1]
         )
-        stream.first_rows(Batch(rows.X, given, y, rows.weight), errors)
+        stream.first_rows(Batch(X, given, y, rows.weight), errors)
         self._stream = stream
 
     def _stream_so_far(self) -> Stream:
@@ -214,12 +218,17 @@ class StreamMixin(NetworkRegressor):
             self._stream = begun(
                 self._plan(),
                 n_given=n_outputs,
-                n_features=self.n_features_in_,
+                n_features=self._n_columns(),
                 n_outputs=n_outputs,
                 learned=getattr(self, "_learned_weight", LEARNED),
                 scales=scales,
             )
         return self._stream
+
+    def _n_columns(self) -> int:
+        """Return how many columns inputs have once gaps are filled and marked."""
+        missing = vars(self).get("_missing")
+        return self.n_features_in_ if missing is None else missing.width
 
     def _predicted(self, rows: Rows, X: Column) -> Array:
         if "_first_rows" in vars(self):

@@ -150,7 +150,7 @@ class RobustBlendRegressor(Around):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs: numbers, none missing.
+            Inputs: numbers, NaN where they are missing if the regressor takes that.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets, of which some may be wrong.
         sample_weight : array-like of shape (n_samples,) or None
@@ -208,9 +208,11 @@ class RobustBlendRegressor(Around):
         return y[:, 0] if self._flat else y
 
     def __sklearn_tags__(self) -> Tags:
-        """Return what both can do: the networks take numbers only, none missing."""
+        """Return what both can do: the networks take numbers only."""
         tags = super().__sklearn_tags__()
+        takes_gaps = tags.input_tags.allow_nan
         tags.input_tags = get_tags(RobustSCNRegressor()).input_tags
+        tags.input_tags.allow_nan &= takes_gaps
         return tags
 
     def _blended(self, networks: HostArray, others: HostArray) -> HostArray:

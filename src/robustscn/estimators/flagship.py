@@ -19,9 +19,8 @@ from typing import Any, Self
 import numpy as np
 from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
-from sklearn.utils.validation import validate_data
 
-from ..core.arrays import ORDER, Array, like, middle, namespace
+from ..core.arrays import Array, like, middle, namespace
 from ..core.committee import Committee, disagreement_of, growth_path
 from ..core.folds import FEW_ROWS, parts_of
 from ..core.inputs import Scaling, scaled, scaling_of
@@ -39,12 +38,12 @@ from ._base import (
     NetworkRegressor,
     Training,
     Validation,
-    float_dtypes,
     one_blas_thread,
     rows_of,
     told,
 )
 from ._certainty import CertainMixin
+from ._missing import MissingMixin
 from ._stream import StreamMixin
 from ._watch import Watch, with_callbacks
 
@@ -63,7 +62,7 @@ SEVERAL_INPUTS = 5
 few. By argument."""
 
 
-class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
+class RobustSCNRegressor(MissingMixin, StreamMixin, CertainMixin, NetworkRegressor):
     """Robust regression from dirty data alone: no clean rows, no tuning, raw units.
 
     Several stochastic configuration networks share one set of row weights. A row is judged by
@@ -73,6 +72,11 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
     *When to use it*: numbers in, numbers out, some targets wrong, and nobody knows which. Not for
     wrong inputs, nor where wrong rows agree with each other and are the majority somewhere. Steps
     and many categories are met better by `RobustRegressor` around trees.
+
+    *Missing inputs* are NaN. Each is replaced by the weighted median of its input's known values,
+    and an input that has gaps in training gets a column beside it that says where they were: that
+    a value is missing may say something of the target. An input that first has gaps at prediction
+    gets the median alone; one of which no value was known in training is left out of account.
 
     Parameters
     ----------
@@ -232,7 +236,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs.
+            Inputs, NaN where they are missing.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets, of which some may be wrong.
         sample_weight : array-like of shape (n_samples,) or None
@@ -404,6 +408,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         """Return the attributes by which these networks predict."""
         return {
             "_networks": networks,
+            "_missing": training.missing,
             "_scaling": scaling,
             "_scale": training.scale,
             "_flat": training.flat,
@@ -416,7 +421,7 @@ class RobustSCNRegressor(StreamMixin, CertainMixin, NetworkRegressor):
         return max(n.output_weights.shape[0] for n in self._networks)
 
     def _spread(self, X: Any) -> tuple[Array, Array, Array]:
-        X = validate_data(self, X, reset=False, dtype=float_dtypes(X), order=ORDER)
+        X = self._known(self._inputs(X))
         rows = rows_of(X)
 
         def spread(x: Array) -> tuple[Array, Array, Array]:

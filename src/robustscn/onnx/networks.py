@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.arrays import HostArray
 from ..core.inputs import BEYOND, Scaling
+from ..core.missing import Missing
 from ..core.nodes import Network, Nodes
 from ..estimators import RobustBlendRegressor, RobustTransformedRegressor
 from ..estimators._around import Around
@@ -86,6 +87,9 @@ def network_columns(graph: Graph, model: Any, x: str) -> str:
     scaling: Scaling | None = getattr(model, "_scaling", None)
     networks = (model._network,) if scaling is None else model._networks
     centre: HostArray | float = 0.0
+    missing: Missing | None = getattr(model, "_missing", None)
+    if missing is not None:
+        x = filled_inputs(graph, missing, x)
     if scaling is not None:
         x = scaled_inputs(graph, scaling, x)
         centre = scaling.centre
@@ -94,6 +98,19 @@ def network_columns(graph: Graph, model: Any, x: str) -> str:
         y = middle(graph, y, len(networks))
     y = graph.add("Add", y, graph.constant(centre))
     return graph.add("Mul", y, graph.constant(float(model._scale)))
+
+
+def filled_inputs(graph: Graph, missing: Missing, x: str) -> str:
+    """Return the inputs without gaps, marks beside them; see `Missing.filled`."""
+    gaps = replaced = graph.add("IsNaN", x)
+    unheard = missing.unheard()
+    if unheard.any():
+        replaced = graph.add("Or", gaps, graph.constant(unheard))
+    known = graph.add("Where", replaced, graph.constant(np.nan_to_num(missing.fill)), x)
+    if not missing.marked:
+        return known
+    marks = graph.add("Gather", gaps, graph.constant(np.array(missing.marked)), axis=1)
+    return graph.add("Concat", known, graph.cast(marks, np.float64), axis=1)
 
 
 def scaled_inputs(graph: Graph, scaling: Scaling, x: str) -> str:

@@ -16,6 +16,7 @@ from ..core.information import Information
 from ..core.inputs import Scaling
 from ..core.line import Line
 from ..core.memory import Batch, Plan
+from ..core.missing import Missing
 from ..core.nodes import Network, Nodes
 from ..core.regrowth import Unit
 from ..core.stream import Stream
@@ -35,7 +36,7 @@ TRANSFORMED_TARGET = "sklearn.compose._target.TransformedTargetRegressor"
 TRUSTED = (
     MODELS
     | {_name(type(named)) for named in weighting.NAMED.values()}
-    | {_name(kind) for kind in (Network, Nodes, Scaling)}
+    | {_name(kind) for kind in (Missing, Network, Nodes, Scaling)}
     | {_name(kind) for kind in (ByValue, Fitted, Forest)}
     | {_name(kind) for kind in (Batch, Channel, Information, Line, Plan, Stream, Unit)}
     | {

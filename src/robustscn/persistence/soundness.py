@@ -17,6 +17,7 @@ from ..core.channel import LEVEL, Channel
 from ..core.forest import Forest
 from ..core.line import Line
 from ..core.memory import LINE, LINE_LEVEL, LONG, MIDDLE, Batch
+from ..core.missing import Missing
 from ..core.nodes import Network
 from ..core.stream import Stream
 
@@ -45,6 +46,8 @@ def check_soundness(model: Any) -> None:
             _check_network(part)
         elif isinstance(part, Stream):
             _check_stream(part)
+        elif isinstance(part, BaseEstimator) and vars(part).get("_missing") is not None:
+            _check_missing(part)
         elif isinstance(part, Forest) and not part.sound():
             raise Unsound("trees whose ways lead out of them")
 
@@ -133,6 +136,18 @@ def _check_network(network: Network) -> None:
     output = network.output_weights
     if output.ndim != 2 or output.shape[0] != sum(widths):
         raise Unsound("a network whose output weights and nodes do not agree")
+
+
+def _check_missing(model: Any) -> None:
+    missing = model._missing
+    if (
+        not isinstance(missing, Missing)
+        or not missing.sound()
+        or len(missing.fill) != getattr(model, "n_features_in_", None)
+        or model._scaling.low.shape != (missing.width,)
+        or model._scaling.width.shape != (missing.width,)
+    ):
+        raise Unsound("a model whose inputs and what stands for missing ones do not agree")
 
 
 def _check_stream(stream: Stream) -> None:
