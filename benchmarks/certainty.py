@@ -183,8 +183,7 @@ def measured(method: str, draw: Draw) -> dict[str, float]:
     if np.ptp(draw.level) > 0:
         fifths = np.quantile(draw.level, np.linspace(0, 1, 6)[1:-1])
         part = np.searchsorted(fifths, draw.level)
-        by_level = [float(inside[part == k].mean()) for k in range(5)]
-        found |= {"lowest fifth": min(by_level), "highest fifth": max(by_level)}
+        found |= {f"fifth {k}": float(inside[part == k].mean()) for k in range(5)}
     if model is not None:
         found |= {
             "flagged": float(model.outliers_.sum()),
@@ -294,15 +293,15 @@ def _coverage(results: dict[str, dict[str, float]]) -> str:
                 width = _width(results, method, name, condition)
                 draws.append(len(found))
                 entry = f"{100 * covered:.1f} % ({width:.2f})"
-                if "lowest fifth" in found[0]:
-                    low = np.mean([each["lowest fifth"] for each in found])
-                    entry += f"; fifths from {100 * low:.0f} %"
+                if "fifth 0" in found[0]:
+                    fifths = [np.mean([each[f"fifth {k}"] for each in found]) for k in range(5)]
+                    entry += f"; fifths {100 * min(fifths):.0f} to {100 * max(fifths):.0f} %"
                 entries.append(entry)
             count = f"{draws[0]}; {draws[-1]}" if min(draws) < draws[0] else f"{draws[0]}"
             lines.append(f"| {name} | {condition} | {count} | " + " | ".join(entries) + " |")
     lines.append(
-        "\n*draws*: of RobustSCN; of the others, where fewer. *fifths from*: coverage of the worst"
-        " fifth of the test rows, sorted by how noisy they are.\n"
+        "\n*draws*: of RobustSCN; of the others, where fewer. *fifths*: the lowest and the highest"
+        " mean coverage of a fifth of the test rows, sorted by how noisy they are.\n"
     )
     return "\n".join(lines)
 
