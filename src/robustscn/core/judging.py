@@ -26,7 +26,7 @@ from typing import Any, Generic
 
 import numpy as np
 
-from .arrays import Array, HostArray, namespace
+from .arrays import Array, HostArray, like, namespace
 from .learner import Learner, Model, Opinion
 from .noise import Noise, logarithm, noise_of, votes
 from .rows import Column, Rows, filled
@@ -379,8 +379,9 @@ def _noise(
     """Return how the size of the residuals of believed rows depends on the inputs."""
     weight = rows.map(votes, sample_weight, believed)
     scale = weighting.scale(rows, opinion.residuals, weight)
-    sizes = rows.map(lambda e: logarithm(e, scale), opinion.residuals)
-    return noise_of(rows, weight, sizes, learner.scatter(sizes, weight, opinion, number))
+    sizes = rows.map(lambda e: e / like(scale, e), opinion.residuals)
+    scattered = rows.map(logarithm, sizes)
+    return noise_of(rows, weight, sizes, learner.scatter(scattered, weight, opinion, number))
 
 
 def _rounded(weight: Array, grain: float) -> Array:
