@@ -71,9 +71,8 @@ def test_a_weight_of_two_is_a_row_twice_and_zero_none():
     e, f = forecasts(0.8, n=300)
     w = np.random.default_rng(2).integers(0, 3, size=300)
     weighted = noise_of(LocalRows(300), w.astype(float), e, (f, None))
-    repeated = noise_of(
-        LocalRows(w.sum()), np.ones(w.sum()), np.repeat(e, w, axis=0), (np.repeat(f, w, axis=0), None)
-    )
+    e, f = (np.repeat(column, w, axis=0) for column in (e, f))
+    repeated = noise_of(LocalRows(len(e)), np.ones(len(e)), e, (f, None))
     np.testing.assert_allclose(weighted.slope, repeated.slope, rtol=1e-9)
 
 
