@@ -142,7 +142,8 @@ def short_look(found: list[Finding]) -> list[str]:
     """
     lines = [line_of(each) for each in found[:MOST_LINES]]
     if len(found) > MOST_LINES:
-        lines.append(f"{len(found) - MOST_LINES:,} more findings: see 'robustscn check'")
+        more = len(found) - MOST_LINES
+        lines.append(f"{more:,} more finding{'s' * (more > 1)}: see 'robustscn check'")
     return lines
 
 

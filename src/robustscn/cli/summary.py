@@ -134,7 +134,8 @@ def _learned(transform: str) -> list[str]:
 
 
 def _suspects(facts: dict[str, Any]) -> str:
-    words = f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows were distrusted"
+    verb = "was" if facts["distrusted_rows"] == 1 else "were"
+    words = f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows {verb} distrusted"
     if facts["distrusted_rows"]:
         right = facts["maybe_right"]
         words += f"; {f'about {right:,}' if right else 'hardly one'} of them may be right"
