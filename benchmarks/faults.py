@@ -27,7 +27,8 @@ import pandas as pd
 from rich.progress import track
 
 from robustscn.cli.episodes import fit_episodes
-from robustscn.cli.learning import Settings, Task, Transformation, learned, task_of
+from robustscn.cli.learning import Task, learned, task_of
+from robustscn.cli.settings import Settings, Transformation
 from robustscn.datasets import load_keel
 from robustscn.looks.others import Others
 

@@ -21,8 +21,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from robustscn import RobustSCNRegressor, __version__
 from robustscn.cli import app, main
 from robustscn.cli.application import COMMANDS as LISTED
-from robustscn.cli.learning import Settings, learned, task_of
+from robustscn.cli.learning import learned, task_of
 from robustscn.cli.messages import plain_errors
+from robustscn.cli.settings import Settings
 from robustscn.cli.writing import size_in_words, write_all
 from robustscn.persistence import load
 from robustscn.tables import read_table

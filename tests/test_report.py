@@ -84,7 +84,11 @@ def evil_record():
 
 
 def test_numbers_at_the_top_are_told_once(record, evil_record):
-    assert [name for name, _, _ in tiles(record)] == ["Rows distrusted", "Episodes", "Typical error"]
+    assert [name for name, _, _ in tiles(record)] == [
+        "Rows distrusted",
+        "Episodes",
+        "Typical error",
+    ]
     everything = {"median_absolute_error": 0.5, "rows": record.n_rows}
     left_out = replace(record, held_out=_facts(everything))
     assert "Held-out error" not in [name for name, _, _ in tiles(left_out)]

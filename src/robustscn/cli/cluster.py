@@ -21,10 +21,11 @@ import numpy as np
 
 from ..tables import TableError, table_pipeline, targets_of
 from .holdout import robust_error
-from .learning import LEFT_OUT, Settings, Task, Transformation, task_of
+from .learning import LEFT_OUT, Task, task_of
 from .messages import UnusableError
 from .options import named_columns
 from .progress import FitProgress, ending_by_interrupt
+from .settings import Settings, Transformation
 from .writing import Writer, table_writer, write_all
 
 if TYPE_CHECKING:
