@@ -238,6 +238,7 @@ def test_a_bad_week_is_one_episode_with_its_cause(change, kind, words):
     assert share > (0.75 if kind == "drift" else 0.9)
     assert np.isin(main_one.rows, WEEK).mean() > 0.9
     assert main_one.start_time.startswith("2024-01-")
+    assert main_one.sentence.count(" h") + main_one.sentence.count(" days") == 1  # told once
     stretches = [e for e in episodes if e.kind != "spikes"]
     assert len(stretches) == 1
 

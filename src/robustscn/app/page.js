@@ -208,14 +208,14 @@
 
   // What went wrong together is answered together, rows that were not flagged included.
   const episode = (sentence, number) => {
-    const line = el("span", { textContent: sentence });
+    const buttons = el("span", { className: "whole" });
     for (const [word, label] of [["wrong", "All wrong"], ["fine", "All fine"], ["unsure", "Unsure"]]) {
       const button = el("button", { type: "button", textContent: label });
       button.setAttribute("aria-label", `${label}: ${sentence}`);
       button.addEventListener("click", () => answerEpisode(number, word));
-      line.append(button);
+      buttons.append(button);
     }
-    return line;
+    return el("span", {}, `${sentence} `, buttons);
   };
   const answerEpisode = async (number, word) => {
     if (!(await order("answer-episode", { episode: number, word }))) return;

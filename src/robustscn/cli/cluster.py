@@ -26,6 +26,7 @@ from .messages import UnusableError
 from .options import named_columns
 from .progress import FitProgress, ending_by_interrupt
 from .settings import Settings, Transformation
+from .spreadsheets import legible
 from .writing import Writer, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -270,5 +271,5 @@ def _written(
     if model is not None:
         writers[model] = lambda path: save(pipeline, path, info=info)
     if listed is not None:
-        writers[listed] = table_writer(suspects)
+        writers[listed] = table_writer(legible(suspects))
     return write_all(writers)

@@ -11,6 +11,7 @@ import numpy as np
 from ..looks import Finding, Order
 from .learning import Learned, Task
 from .outside import seen_in
+from .spreadsheets import legible
 from .writing import Writer, table_writer
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def fit_writers(
     if page is not None:
         writers[page] = report_writer(fit.pipeline, task.frame, info, task.findings)
     if suspects is not None:
-        writers[suspects] = table_writer(suspect_rows(fit.model, task))
+        writers[suspects] = table_writer(legible(suspect_rows(fit.model, task)))
     return writers
 
 

@@ -22,6 +22,7 @@ from .fit_files import fit_writers
 from .learning import Task, learned, task_of
 from .messages import notes, print_json
 from .settings import Learner, Settings, Transformation
+from .spreadsheets import legible
 from .summary import facts_of, print_summary
 from .writing import check_outputs, table_writer, write_all
 
@@ -55,7 +56,7 @@ def fitted_in_memory(asked: Asked) -> dict[str, Any]:
     )
     found = fit_episodes(outcome.model, task)
     if stretches is not None:
-        writers[stretches] = table_writer(episode_rows(found))
+        writers[stretches] = table_writer(legible(episode_rows(found)))
     return facts_of(task, outcome, write_all(writers), assumed, found, looks)
 
 

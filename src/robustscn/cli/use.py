@@ -16,7 +16,7 @@ import typer
 from ..text import shortened
 from . import options
 from .messages import UnusableError, notes, print_json, say
-from .spreadsheets import defused
+from .spreadsheets import defused, legible
 from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -184,13 +184,13 @@ def outliers(
     saved, frame = model_and_rows(model, data, place, reading, telling)
     table, n_judged = judged(saved, frame)
     words = f"{len(table):,} of {n_judged:,} rows are suspect"
-    files = write_all({place: table_writer(table)}) if place is not None else {}
+    files = write_all({place: table_writer(legible(table))}) if place is not None else {}
     if telling.json:
         rows = table.reset_index().to_dict(orient="records")
         print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
         return
     if place is None:
-        defused(table).to_csv(sys.stdout)
+        defused(legible(table)).to_csv(sys.stdout)
     notes([words], telling.quiet)
     _say_wrote(files, telling.quiet)
 
