@@ -121,7 +121,7 @@ def _unexplained(clean: pd.DataFrame, target: str) -> tuple[np.ndarray | None, f
 def _explained(steps: np.ndarray, change: np.ndarray) -> np.ndarray:
     """Return what changes of the other columns say, the block of time and those beside left out."""
     low, high = np.quantile(steps, [0.005, 0.995], axis=0)
-    steps = np.clip(steps, low, high) / (steps.std(axis=0) + 1e-300)
+    steps = steps / (np.clip(steps, low, high).std(axis=0) + 1e-300)
     block = np.arange(len(change)) * BLOCKS // len(change)
     explained = np.empty(len(change))
     for k in range(BLOCKS):

@@ -511,8 +511,8 @@ def _clean_columns(results: dict[str, Any]) -> list[str]:
         "A search is told nothing, and must spare clean tables. By changes, the week on stock is a "
         f"leap of {min(sizes):.1f} to {max(sizes):.1f} standard deviations up and as much down. Of "
         f"the {len(clean)} clean columns of the three tables {beyond} have leaps as large as the "
-        "middle one of these, up and down: measured columns leap now and then. No bar finds the "
-        "one and spares the others.",
+        "middle one of these, up and down: measured columns leap now and then. No bar on their "
+        "size finds the one and spares the others.",
     ]
 
 
