@@ -236,6 +236,15 @@ def test_check_reads_and_writes_nothing(fitted, tmp_path, capsys, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_check_says_how_many_rows_have_no_target(fitted, tmp_path, capsys):
+    table = pd.read_csv(fitted[0] / "data.csv", dtype=str)
+    table.loc[[3, 5], "size"] = "Bad Input"
+    table.to_csv(tmp_path / "data.csv", index=False)
+    code, out, _ = outcome(capsys, "fit", tmp_path / "data.csv", "-t", "size", "--check")
+    assert code == 0
+    assert f"{len(table) - 2} rows (2 more have no target)" in out
+
+
 def test_a_table_from_a_pipe(fitted, tmp_path):
     folder, _, _ = fitted
     done = subprocess.run(
