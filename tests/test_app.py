@@ -383,6 +383,25 @@ def test_refit_with_answers(visitor, first_fit, tmp_path):
     assert visitor.file("outliers.csv") == (tmp_path / "outliers.csv").read_bytes()
 
 
+def test_an_episode_is_answered_as_a_whole_with_rows_that_were_not_flagged(visitor):
+    frame = measurements()
+    frame.loc[3, "size"] = None  # positions are those of the table, whatever was learned from
+    frame.loc[111:139, "size"] = frame.loc[111, "size"]
+    visitor.take("stuck.csv", as_csv(frame))
+    state, _ = visitor.fit(SMALL)
+    number = next(n for n, words in enumerate(state["result"]["episodes"]) if "constant" in words)
+    assert visitor.do("answer-episode", {"episode": 99, "word": "wrong"})[0] == 409
+    assert visitor.do("answer-episode", {"episode": number, "word": "wrong"})[0] == 200
+    listed = json.loads(visitor.ask("GET", "/suspects").content)["answers"]
+    assert listed == {str(row): "wrong" for row in range(112, 140)}
+    visitor.do("answer-episode", {"episode": number, "word": "unsure"})
+    assert visitor.state()["answers"] == {}
+    visitor.do("answer-episode", {"episode": number, "word": "wrong"})
+    state, _ = visitor.fit(what="refit")
+    assert "28 known to be wrong" in dict(state["result"]["lines"])["rows"]
+    assert not any("constant" in words for words in state["result"]["episodes"])
+
+
 def test_answers_are_taken_up_again_from_the_table_that_was_kept(visitor):
     frame = measurements(100).assign(review="", sample="S1")  # names that are not unique
     frame.loc[10, "review"] = "wrong"

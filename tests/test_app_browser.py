@@ -132,6 +132,13 @@ def test_from_a_dropped_file_to_a_second_fit_and_downloads(page, served, tmp_pat
     assert page.ask("return document.activeElement.id") == "h-result"
     assert page.faults() == []
 
+    of_all = page.driver.find_elements("css selector", "#episodes li:first-child button")
+    assert [button.text for button in of_all] == ["All wrong", "All fine", "Unsure"]
+    page.click(of_all[0])
+    page.wait("return document.querySelectorAll('#rows input[value=wrong]:checked').length > 5")
+    page.click(of_all[2])
+    page.wait("return document.querySelectorAll('#rows input[value=wrong]:checked').length === 0")
+
     rows = page.driver.find_elements("css selector", "#rows tr")
     first, second = (int(row.find_element("css selector", "td").text) for row in rows[:2])
     page.click(rows[0].find_element("css selector", "label.wrong"))

@@ -1,6 +1,8 @@
 """Planted faults: what is planted is what is counted, and the page is made from the results."""
 
+import importlib
 import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,13 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module")
 def faults():
-    return runpy.run_path(str(ROOT / "benchmarks" / "faults.py"))
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        yield vars(importlib.import_module("faults")) | vars(
+            importlib.import_module("fault_oracles")
+        )
+    finally:
+        sys.path.pop(0)
 
 
 @pytest.mark.parametrize("table", ["stock", "concrete"])
@@ -48,6 +56,24 @@ def test_an_oracle_is_surer_of_a_larger_fault_and_less_sure_where_it_must_search
     assert powers[0]["deviations"] < powers[1]["deviations"]
     assert powers[0]["anywhere"] < powers[0]["known"] < 1.0
     assert powers[1]["anywhere"] == powers[1]["known"] == 1.0
+    assert powers[1]["any_length"] == 1.0
+    assert powers[0]["any_length"] < powers[0]["known"]
+
+
+def test_a_leap_is_what_a_column_does_both_ways_and_the_others_do_not_explain(faults):
+    rng = np.random.default_rng(0)
+    slow = np.cumsum(rng.normal(size=500))
+    frame = faults["pd"].DataFrame({"x": slow, "y": 3 * slow + rng.normal(0, 0.1, 500)})
+    assert np.abs(np.diff(frame["y"])).max() > 50 * 0.1  # but for the other column
+    assert faults["leaps"](frame, "y") < 4
+    frame.loc[300:320, "y"] += 5.0
+    assert faults["leaps"](frame, "y") > 20
+
+
+def test_a_fault_is_called_so_whichever_part_says_it(faults):
+    said = [["slips: 20 single spikes, all about 10 times the value: decimal sign?"], ["shift: no"]]
+    cells = [{"said": each} for each in said]
+    assert faults["_called"](cells, "10 times, one row in 50") == "1 of 2"
 
 
 def test_the_page_on_certainty_is_made_from_the_committed_results():

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from robustscn.cli.first_look import first_look, sample_of
-from robustscn.cli.learning import Settings, task_of
+from robustscn.cli.learning import task_of
+from robustscn.cli.settings import Settings
 
 
 def long_table(n):

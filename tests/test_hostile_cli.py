@@ -100,7 +100,7 @@ def test_a_read_only_output_is_refused_before_the_fit(tmp_path, capsys, monkeypa
     rows().to_csv(tmp_path / "data.csv", index=False)
     (tmp_path / "model.skops").write_text("mine")
     (tmp_path / "model.skops").chmod(0o400)
-    monkeypatch.setattr("robustscn.cli.fit.learned", lambda *_: pytest.fail("fitted"))
+    monkeypatch.setattr("robustscn.cli.fitting.learned", lambda *_: pytest.fail("fitted"))
     assert main(["fit", str(tmp_path / "data.csv"), "-t", "size", *places(tmp_path), *TINY]) == 2
     assert "model.skops is read-only" in one_error(capsys.readouterr())
     assert (tmp_path / "model.skops").read_text() == "mine"
@@ -360,7 +360,7 @@ def test_an_import_that_dresses_an_interrupt_up_is_still_an_interrupt(fitted, ca
         except KeyboardInterrupt:
             raise ImportError("cannot import name 'x'") from None
 
-    monkeypatch.setattr("robustscn.cli.use.read_table", interrupted)
+    monkeypatch.setattr("robustscn.cli.model_rows.read_table", interrupted)
     assert main(["predict", str(fitted / "model.skops"), str(fitted / "data.csv")]) == 130
     assert "interrupted" in one_error(capsys.readouterr())
 

@@ -57,6 +57,11 @@ def test_importing_the_package_imports_no_optional_library():
     [
         ("import robustscn", set()),
         ("from robustscn.cli import main; main(['--help'])", {"rich", "typer"}),
+        (
+            "from robustscn.cli import main; from robustscn.cli.application import COMMANDS; "
+            "[main([name, '--help']) for name in COMMANDS]",
+            {"numpy", "rich", "typer"},
+        ),
     ],
 )
 def test_nobody_waits_for_libraries_that_are_not_needed_yet(code, needed):

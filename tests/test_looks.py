@@ -104,6 +104,15 @@ def test_a_stuck_stretch_is_found_with_its_length():
     assert "line 202" not in finding.where or "250" not in finding.where
 
 
+def test_a_stuck_stretch_with_spikes_in_it_and_repeats_beside_it_is_stuck():
+    frame = plant()
+    frame.loc[202:249, "temp"] = frame.loc[202, "temp"]
+    frame.loc[[207, 212, 222, 231, 240], "temp"] += [3.1, -4.2, 5.3, -2.4, 3.5]
+    frame.loc[[251, 253], "temp"] = frame.loc[[250, 252], "temp"].to_numpy()
+    finding = only(frame, "temp", "stuck")
+    assert set(frame.index[finding.rows]) == set(range(203, 250)) - {207, 212, 222, 231, 240}
+
+
 def test_a_target_that_is_held_is_found():
     frame = plant()
     values = frame["size"].to_numpy().copy()
@@ -229,6 +238,7 @@ def test_a_bad_week_is_one_episode_with_its_cause(change, kind, words):
     assert share > (0.75 if kind == "drift" else 0.9)
     assert np.isin(main_one.rows, WEEK).mean() > 0.9
     assert main_one.start_time.startswith("2024-01-")
+    assert main_one.sentence.count(" h") + main_one.sentence.count(" days") == 1  # told once
     stretches = [e for e in episodes if e.kind != "spikes"]
     assert len(stretches) == 1
 
@@ -254,7 +264,7 @@ def test_scattered_rows_are_spikes_and_slips_are_counted():
     assert episode.kind == "spikes"
     assert np.isin(rows, episode.rows).all()
     assert len(episode.rows) <= len(rows) + 3  # and what chance has put beyond three deviations
-    assert "6 of them about 10 times the value" in episode.words
+    assert "about 10 times the value: decimal sign?" in episode.words
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -289,6 +299,18 @@ def test_causes_and_slips_of_a_few_rows():
     cause = cause_of(expected + 3, expected, 0.1, np.arange(30.0), "a row")
     assert cause.words == "shift of +3"
     assert slips(np.array([5.0]), np.array([5.0]), 0.1) == ""
+
+
+def test_slips_of_the_decimal_sign_are_told_from_errors_of_any_size():
+    rng = np.random.default_rng(0)
+    expected = rng.uniform(8, 80, 40)
+    wrong = 10 * (expected + rng.normal(0, 2, 40))
+    assert slips(wrong, expected, 2.0) == "all about 10 times the value: decimal sign?"
+    wrong[20:] = expected[20:] + rng.normal(0, 30, 20)
+    assert slips(wrong, expected, 2.0) == "20 of them about 10 times the value: decimal sign?"
+    near_zero = rng.normal(0, 1.2, 5000)
+    added = near_zero + rng.choice([-1, 1], 5000) * rng.uniform(1, 4, 5000)
+    assert slips(added, near_zero, 0.1) == ""
 
 
 # Columns that tell which row it is

@@ -499,6 +499,12 @@ def test_page_is_well_formed_and_whole(results):
         assert claim.sentence() in text
 
 
+def test_what_is_to_be_typed_is_code_in_both_forms():
+    for block in (page_blocks.Text("ask `a <b>` twice"), page_blocks.Points(["ask `a <b>` twice"])):
+        assert "`a <b>`" in block.markdown()
+        assert "<code>a &lt;b&gt;</code>" in block.html()
+
+
 def test_page_escapes():
     table = page_blocks.Table("<i> & co", ["a<b", "method"], [["<script>", '"&"']])
     content = [page_blocks.Heading(1, "1 < 2"), table, page_blocks.Picture("x", 'a "<b>"')]

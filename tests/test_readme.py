@@ -21,6 +21,12 @@ def test_the_tables_are_those_of_the_committed_results(monkeypatch):
     assert made["everything"](page) == page
 
 
+def test_its_first_screen_says_how_to_get_it_what_to_type_and_what_it_is_weak_at():
+    screen = "\n".join(README.splitlines()[:16])
+    for words in ("pip install", "robustscn fit", "good at", "weak at", "wrong *inputs*"):
+        assert words in screen
+
+
 def test_every_make_target_that_is_named_exists():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
     pages = [README, (ROOT / "CONTRIBUTING.md").read_text()]

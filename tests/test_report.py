@@ -28,7 +28,8 @@ from robustscn.report.columns import Column, column_of
 from robustscn.report.dependence import inputs_of
 from robustscn.report.page import _packed, embedded
 from robustscn.report.points import MOST_POINTS, stretches_of
-from robustscn.report.words import headline, sampling
+from robustscn.report.record import _facts
+from robustscn.report.words import captions, headline, sampling, target_notes, tiles
 
 EVIL = "<script>alert(1)</script>"
 FEATURES = ["ore feed", "mill water", "sump water"]
@@ -80,6 +81,27 @@ def evil_record():
         command=f"robustscn fit '{EVIL}'",
         held_out={"median_absolute_error": 0.5, "rows": 30, "how": EVIL},
     )
+
+
+def test_numbers_at_the_top_are_told_once(record, evil_record):
+    assert [name for name, _, _ in tiles(record)] == [
+        "Rows distrusted",
+        "Episodes",
+        "Typical error",
+    ]
+    everything = {"median_absolute_error": 0.5, "rows": record.n_rows}
+    left_out = replace(record, held_out=_facts(everything))
+    assert "Held-out error" not in [name for name, _, _ in tiles(left_out)]
+    assert "Held-out error" in [name for name, _, _ in tiles(evil_record)]  # 30 rows kept from it
+
+
+def test_the_page_says_what_to_do_and_which_rows_its_pictures_lack(record):
+    page = render(record)
+    assert "--reviewed" in captions(record)["to_do"]
+    assert captions(record)["to_do"].split(".")[0] in page
+    assert captions(replace(record, episodes=()))["to_do"] == ""
+    assert page.count('data-note="episodes"') == 1
+    assert target_notes(record)["episodes"] == target_notes(record)["fit"]
 
 
 class Parsed(HTMLParser):

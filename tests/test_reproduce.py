@@ -12,7 +12,7 @@ import matplotlib
 import pytest
 
 from robustscn.cli import main
-from robustscn.cli.reproduce import QUICK_TRIALS, how_long
+from robustscn.cli.reproducing import QUICK_TRIALS, how_long
 from robustscn.paper.results import Results
 from robustscn.paper.runner import Plan, cost
 from robustscn.paper.settings import ROUND_SIZES, ROUNDS, experiments, quick

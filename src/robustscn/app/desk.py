@@ -293,6 +293,16 @@ class Desk:
             else:
                 self.answers.pop(int(place), None)
 
+    def answer_episode(self, asked: Mapping[str, Any]) -> None:
+        """Take down one answer for all rows of an episode, those that were not flagged too."""
+        episodes = self.result.facts["episodes"] if self.result else []
+        number = asked.get("episode")
+        if not (isinstance(number, int) and 0 <= number < len(episodes)):
+            raise Refusal("there is no such episode")
+        runs = episodes[number]["positions"]
+        rows = (str(row) for first, last in runs for row in range(first, last + 1))
+        self.answer(dict.fromkeys(rows, asked.get("word")))
+
     def reviewed(self, choice: Mapping[str, Any]) -> tuple[bytes, str, str]:
         """Return the table with the answers as a column more, its name, and the column's.
 

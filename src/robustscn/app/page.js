@@ -206,6 +206,28 @@
     return `${what} ${progress.round} of ${progress.rounds}`;
   };
 
+  // What went wrong together is answered together, rows that were not flagged included.
+  const episode = (sentence, number) => {
+    const buttons = el("span", { className: "whole" });
+    for (const [word, label] of [["wrong", "All wrong"], ["fine", "All fine"], ["unsure", "Unsure"]]) {
+      const button = el("button", { type: "button", textContent: label });
+      button.setAttribute("aria-label", `${label}: ${sentence}`);
+      button.addEventListener("click", () => answerEpisode(number, word));
+      buttons.append(button);
+    }
+    return el("span", {}, `${sentence} `, buttons);
+  };
+  const answerEpisode = async (number, word) => {
+    if (!(await order("answer-episode", { episode: number, word }))) return;
+    try {
+      suspects = await ask("suspects");
+    } catch (fault) {
+      return complain(fault.message);
+    }
+    drawSuspects();
+    say($("count").textContent);
+  };
+
   const drawResult = async (before) => {
     const result = state.result;
     for (const id of ["step-result", "step-again", "step-keep", "step-report"]) $(id).hidden = !result;
@@ -216,7 +238,7 @@
     drawTiles(result);
     $("episodes").replaceChildren();
     if (result.episodes.length) {
-      $("episodes").append(el("h3", { textContent: "Episodes" }), listed(result.episodes.slice(0, 12)));
+      $("episodes").append(el("h3", { textContent: "Episodes" }), listed(result.episodes.slice(0, 12).map(episode)));
     }
     $("command").textContent = result.command;
     $("lines").replaceChildren(...result.lines.flatMap(([name, text]) => [el("dt", { textContent: name }), el("dd", { textContent: text })]));

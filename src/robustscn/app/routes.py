@@ -130,6 +130,7 @@ async def _done(desk: Desk, what: str, asked: dict[str, Any]) -> None:
         ),
         "cancel": desk.cancel,
         "answer": lambda: desk.answer(asked),
+        "answer-episode": lambda: desk.answer_episode(asked),
         "forget": desk.answers.clear,
     }
     if what not in doing:

@@ -41,11 +41,21 @@ COMMANDS = {
 }
 """Each command's module and first sentence: what `--help` shows without waiting for the rest."""
 
+WORK = {
+    "fit": "fitting",
+    "check": "robustscn.looks",
+    **dict.fromkeys(("predict", "outliers", "clean", "report", "export"), "model_rows"),
+    "watch": "watching",
+    "info": "robustscn.persistence",
+    "demo": "learning",
+    "reproduce": "reproducing",
+}
+"""What does the work of a command. It takes a second to load, which help need not wait for."""
+
 
 def _module(name: str) -> str:
-    """Return the whole name of a command's module; one with a dot is not of this package."""
-    module = COMMANDS[name][0]
-    return module if "." in module else f"{__package__}.{module}"
+    """Return the whole name of a module; one with a dot is not of this package."""
+    return name if "." in name else f"{__package__}.{name}"
 
 
 class _Group(TyperGroup):
@@ -53,13 +63,16 @@ class _Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and _loaded(str(name)), rest
+        helping = not {"-h", "--help"}.isdisjoint(rest)
+        return name, command and _loaded(str(name), helping), rest
 
 
-def _loaded(name: str) -> Any:
+def _loaded(name: str, helping: bool) -> Any:
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     with quitting_at_once():
-        module = import_module(_module(name))
+        module = import_module(_module(COMMANDS[name][0]))
+        if name in WORK and not helping:
+            import_module(_module(WORK[name]))
     alone.command(name)(getattr(module, name))
     return typer.main.get_command(alone)
 
@@ -75,7 +88,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name, (_, _sentence) in COMMANDS.items():
-    if find_spec(_module(_name)) is not None:
+    if find_spec(_module(COMMANDS[_name][0])) is not None:
         app.command(_name, help=_sentence)(lambda: None)
 
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..looks import Finding, look, order_of
-from ..tables import Plan, plan_columns, read_table, targets_of
-from ..tables.identity import columns_naming_rows
 from ..text import shortened
 from . import options
 from .messages import notes, print_json
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..looks import Finding
+    from ..tables import Plan
 
 MOST_LINES = 5
 """Findings that `fit` shows; `check` shows all."""
@@ -45,6 +45,9 @@ def check(
 
         robustscn check log.xlsx --json
     """
+    from ..tables import plan_columns, read_table, targets_of
+    from ..tables.identity import columns_naming_rows
+
     frame = read_table(data, **reading.keywords())
     present = list(frame.columns)
     targets = options.named_columns(target, present)
@@ -106,6 +109,8 @@ def findings_of(
     list of Finding
         Those of targets first.
     """
+    from ..looks import look, order_of
+
     units = frame.attrs.get("reading", {}).get("units", {})
     return look(frame, list(numbers), targets, order=order_of(frame, time), units=units)
 
@@ -142,7 +147,8 @@ def short_look(found: list[Finding]) -> list[str]:
     """
     lines = [line_of(each) for each in found[:MOST_LINES]]
     if len(found) > MOST_LINES:
-        lines.append(f"{len(found) - MOST_LINES:,} more findings: see 'robustscn check'")
+        more = len(found) - MOST_LINES
+        lines.append(f"{more:,} more finding{'s' * (more > 1)}: see 'robustscn check'")
     return lines
 
 

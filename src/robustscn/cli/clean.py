@@ -9,7 +9,6 @@ import typer
 
 from . import options
 from .messages import print_json, say
-from .use import judged, known_targets, model_and_rows
 from .writing import output_path, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def clean(
 
         robustscn clean measurements.csv --model model.skops --out clean.csv
     """
+    from .model_rows import judged, known_targets, model_and_rows
+
     place = output_path(out)
     saved, frame = model_and_rows(model, data, place, reading, telling)
     table, n_judged = judged(saved, frame.set_axis(range(len(frame)), axis=0))

@@ -21,10 +21,12 @@ import numpy as np
 
 from ..tables import TableError, table_pipeline, targets_of
 from .holdout import robust_error
-from .learning import LEFT_OUT, Settings, Task, Transformation, task_of
+from .learning import LEFT_OUT, Task, task_of
 from .messages import UnusableError
 from .options import named_columns
 from .progress import FitProgress, ending_by_interrupt
+from .settings import Settings, Transformation
+from .spreadsheets import legible
 from .writing import Writer, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -269,5 +271,5 @@ def _written(
     if model is not None:
         writers[model] = lambda path: save(pipeline, path, info=info)
     if listed is not None:
-        writers[listed] = table_writer(suspects)
+        writers[listed] = table_writer(legible(suspects))
     return write_all(writers)

@@ -10,24 +10,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import (
-    ImprovedRVFLRegressor,
-    PRNNRWRegressor,
-    RSCKDERegressor,
-    RVFLRegressor,
-    SCNRegressor,
-)
-from ..datasets import contaminate, make_grinding
-from ..tables import read_table
 from ..text import one_line
 from . import options
-from .fit import fit_writers
-from .learning import Learned, Settings, learned, task_of
 from .messages import UnusableError, print_json
+from .settings import Settings
 from .writing import check_outputs, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .learning import Learned
 
 INPUTS = ("ore feed", "mill water", "sump water")
 TARGET = "particle size (simulated)"
@@ -53,6 +45,10 @@ def demo(
 
         robustscn predict robustscn-demo/model.skops robustscn-demo/measurements.csv
     """
+    from ..tables import read_table
+    from .fit_files import fit_writers
+    from .learning import learned, task_of
+
     if folder.exists() and not folder.is_dir():
         raise UnusableError(f"{folder} is a file: name a folder")
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,6 +95,8 @@ def drawn(seed: int) -> tuple[pd.DataFrame, Any, Any, Any]:
     """
     import pandas as pd
 
+    from ..datasets import contaminate, make_grinding
+
     X, y = make_grinding(_N_ROWS, rng=seed)
     half = _N_ROWS // 2
     dirty, wrong = contaminate(y[:half], WRONG, rng=seed)
@@ -122,6 +120,14 @@ def methods(seed: int) -> dict[str, Any]:
     dict
         Estimators, not yet fitted, at the settings of the benchmark.
     """
+    from .. import (
+        ImprovedRVFLRegressor,
+        PRNNRWRegressor,
+        RSCKDERegressor,
+        RVFLRegressor,
+        SCNRegressor,
+    )
+
     grown: dict[str, Any] = {
         "scopes": (0.5, 1, 3, 5),
         "scope_order": "pooled",

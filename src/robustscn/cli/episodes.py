@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..judgement import judgement_of
 from ..looks import Episode, episodes_of, with_causes
 
@@ -69,6 +72,27 @@ def plain_episode(episode: Episode) -> dict[str, Any]:
         "cause": episode.words,
         "sentence": episode.sentence,
     }
+
+
+def with_positions(episode: Episode, known: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return an episode as plain data, with the rows of the table that belong to it.
+
+    Parameters
+    ----------
+    episode : Episode
+        What went wrong together.
+    known : bool ndarray
+        Which rows of the table as it was read have a target.
+
+    Returns
+    -------
+    dict
+        From `plain_episode`, and `positions`: first and last of each run of rows, from 0, for
+        programs that go on with them.
+    """
+    rows = np.sort(np.flatnonzero(known)[episode.rows])
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+    return plain_episode(episode) | {"positions": [[int(r[0]), int(r[-1])] for r in runs]}
 
 
 def episode_rows(episodes: Sequence[Episode]) -> pd.DataFrame:

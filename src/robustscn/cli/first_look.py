@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from .episodes import fit_episodes
-from .learning import Settings, Task, learned
+from .learning import Task, learned
+from .settings import Settings
 
 LONG = 20_000
 """Rows from which on there is a first look; a fit of fewer takes little longer than it."""

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from importlib.util import find_spec
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
-from ..looks import Finding, Order
-from ..tables import read_table
 from . import options
-from .check import short_look
-from .cluster import fit_on_cluster, refuse_what_needs_memory
 from .config import from_config
-from .episodes import episode_rows, fit_episodes
-from .first_look import first_look
-from .learning import Learned, Learner, Settings, Task, Transformation, learned, task_of
-from .messages import notes, print_json
-from .outside import seen_in
-from .summary import facts_of, print_summary
-from .writing import Writer, check_outputs, output_path, table_writer, write_all
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .settings import Learner, Settings, Transformation
+from .writing import output_path
 
 Columns = list[str] | None
 C, F, N = "COLUMN", "FILE", "N"
@@ -159,6 +143,41 @@ class Size:
         )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What was typed.
+
+    Parameters
+    ----------
+    data : str
+        The table.
+    targets : list of str
+        Columns to learn.
+    features, drop : list of str or None
+        Columns to learn from, and to leave out.
+    files : Files
+        What is written.
+    roles : Roles
+        Columns that are more than numbers.
+    size : Size
+        How much is fitted.
+    reading : Reading
+        How the table is written.
+    telling : Telling
+        What is said.
+    """
+
+    data: str
+    targets: list[str]
+    features: Columns
+    drop: Columns
+    files: Files
+    roles: Roles
+    size: Size
+    reading: options.Reading
+    telling: options.Telling
+
+
 @options.command
 def fit(
     data: options.Data,
@@ -215,336 +234,16 @@ def fit(
         robustscn fit --config mill.toml
     """
     del config  # its settings have taken the place of what was not typed
-    places = files.places()
+    from . import fitting  # what it needs takes a second to load, which help need not wait for
+
     if roles.group is not None and roles.time is not None:
         raise typer.BadParameter("give --group or --time, not both")
-    asked = {"targets": target, "features": features, "drop": drop}
+    asked = Asked(data, target, features, drop, files, roles, size, reading, telling)
     if dask or scheduler is not None:
         if check:
             raise typer.BadParameter("--check needs the table in memory, not --dask")
-        facts = _fit_on_cluster(data, asked, files, roles, size, reading, telling, scheduler)
+        fitting.said(asked, fitting.fitted_on_cluster(asked, scheduler))
     elif check:
-        _say_checked(*_prepared(data, asked, roles, reading, telling)[:2], telling.json)
-        return
+        fitting.only_checked(asked)
     else:
-        facts = _fit_in_memory(data, asked, files, roles, size, reading, telling)
-    _say(facts, telling.json, _next(data, files.model, places))
-
-
-def _prepared(
-    data: str,
-    asked: dict[str, Columns],
-    roles: Roles,
-    reading: options.Reading,
-    telling: options.Telling,
-) -> tuple[Task, list[str], list[Finding]]:
-    """Return what is to be learned, what was assumed on the way, and what is odd about columns."""
-    frame = read_table(data, **reading.keywords())
-    present = list(frame.columns)
-    task = task_of(
-        frame,
-        options.named_columns(asked["targets"], present),
-        features=options.named_columns(asked["features"], present),
-        drop=options.named_columns(asked["drop"], present),
-        id_column=_plain(roles.id_column),
-        group=_plain(roles.group),
-        time=_plain(roles.time),
-        reviewed=_plain(roles.reviewed),
-        keep_time=roles.keep_time,
-    )
-    assumed = [*frame.attrs["notes"], *task.plan.notes]
-    looks = task.findings
-    if n := int(task.contradicted.sum()):
-        assumed.append(f"{n:,} rows whose inputs contradict each other do not teach the model")
-    if not telling.json:
-        notes([*assumed, *short_look(looks)], telling.quiet)
-    return task, assumed, looks
-
-
-def _fit_on_cluster(
-    data: str,
-    asked: dict[str, Columns],
-    files: Files,
-    roles: Roles,
-    size: Size,
-    reading: options.Reading,
-    telling: options.Telling,
-    scheduler: str | None,
-) -> dict[str, Any]:
-    """Fit where the rows are, write all files, and return what can be said of it."""
-    reading.keywords()  # what is given must make sense, whether it is needed or not
-    if size.learner is not Learner.NETWORKS:
-        raise typer.BadParameter("on a cluster only networks learn: leave out --learner")
-    if size.transform in (Transformation.LOG, Transformation.SQRT):
-        raise typer.BadParameter("on a cluster targets are learned as they are: --transform none")
-    refuse_what_needs_memory(data, (roles.group, roles.time, roles.reviewed))
-    places = files.places()
-    check_outputs(places, [data])
-    facts = fit_on_cluster(scheduler, data, asked, size.settings(), places, telling.silent)
-    if not telling.json:
-        notes(facts["notes"], telling.quiet)
-    return facts
-
-
-def _fit_in_memory(
-    data: str,
-    asked: dict[str, Columns],
-    files: Files,
-    roles: Roles,
-    size: Size,
-    reading: options.Reading,
-    telling: options.Telling,
-) -> dict[str, Any]:
-    """Fit, write all files, and return what can be said of it."""
-    places, stretches, settings = files.places(), files.stretches(), size.settings()
-    check_outputs([*places, stretches], [data])
-    _require_libraries(places)
-    task, assumed, looks = _prepared(data, asked, roles, reading, telling)
-    if not (telling.json or telling.quiet):
-        notes(first_look(task, settings), telling.quiet)
-    outcome = learned(task, settings, telling.silent)
-    chosen = asked["features"] is not None
-    how = reading.keywords()
-    command = _command(data, task, settings, chosen, asked["drop"], how, roles.keep_time)
-    writers = fit_writers(places, task, outcome, source=data, command=command)
-    found = fit_episodes(outcome.model, task)
-    if stretches is not None:
-        writers[stretches] = table_writer(episode_rows(found))
-    return facts_of(task, outcome, write_all(writers), assumed, found, looks)
-
-
-def _say(facts: dict[str, Any], json: bool, next_command: str) -> None:
-    if json:
-        print_json(facts)
-    else:
-        print_summary(facts, next_command)
-
-
-def _require_libraries(places: Sequence[Path | None]) -> None:
-    """Raise before the fit, and not after it, where what writes a file is not installed."""
-    for place, library in zip(places, ("skops", "plotly", "pandas"), strict=True):
-        if place is not None and find_spec(library) is None:
-            raise ImportError(f"{place} needs {library}: pip install 'robustscn[cli]'")
-
-
-def _next(data: str, model: str, places: Sequence[Path | None]) -> str:
-    if places[0] is None:
-        return "give --model FILE to keep the model"
-    example = "NEW.csv" if data == "-" else shlex.quote(data)
-    return f"robustscn predict {shlex.quote(model)} {example}"
-
-
-def _plain(name: str | None) -> str | None:
-    return None if name is None else " ".join(name.split())
-
-
-def _say_checked(task: Task, assumed: list[str], json: bool) -> None:
-    facts = {
-        "rows": len(task.frame),
-        "rows_without_target": task.targets.n_missing,
-        "rows_known_wrong": task.targets.n_wrong,
-        "targets": list(task.targets.names),
-        "features": task.features,
-        "left_out": list(task.plan.left_out),
-        "notes": assumed,
-    }
-    if json:
-        print_json(facts)
-    else:
-        print(
-            f"the table can be learned from: {facts['rows']:,} rows, "
-            f"{len(task.features):,} columns; nothing was fitted or written"
-        )
-
-
-def _command(
-    data: str,
-    task: Task,
-    settings: Settings,
-    chosen: bool,
-    drop: Sequence[str] | None,
-    reading: dict[str, Any],
-    keep_time: bool,
-) -> str:
-    """Return a command that makes this fit again."""
-    words = ["robustscn", "fit", data]
-    for name in task.targets.names:
-        words += ["--target", name]
-    if chosen:
-        for name in task.features:
-            words += ["--features", name]
-    for name in drop or ():
-        words += ["--drop", name]
-    for name, value in reading.items():
-        if name != "max_size":
-            for each in value if isinstance(value, tuple) else (value,):
-                words += [] if each is None else [f"--{name.replace('_', '-')}={each}"]
-    words += ["--keep-time"] * keep_time
-    by = (
-        ("--id", task.id_column),
-        ("--group", task.group),
-        ("--time", task.time),
-        ("--reviewed", task.reviewed),
-    )
-    for option, column in by:
-        words += [option, column] if column else []
-    for name, value in asdict(settings).items():
-        if value != getattr(Settings(), name) or name == "seed":
-            words += [f"--{name}", str(value)]
-    return shlex.join(words)
-
-
-def fit_writers(
-    places: Sequence[Path | None], task: Task, fit: Learned, *, source: str, command: str
-) -> dict[Path, Writer]:
-    """Return what writes the model, the page and the list of suspects.
-
-    Parameters
-    ----------
-    places : sequence of Path or None
-        Of model, page and list; None writes none.
-    task : Task
-        What was learned.
-    fit : Learned
-        The model.
-    source : str
-        Where the table came from.
-    command : str
-        The command that makes it again.
-
-    Returns
-    -------
-    dict
-        Place and writer of each file.
-    """
-    from ..persistence import save
-
-    held_out = None if fit.held_out is None else fit.held_out.facts(task.targets.names)
-    info = {
-        "targets": list(task.targets.names),
-        "features": task.features,
-        "time": task.time,
-        "group": task.group,
-        "id": task.id_column,
-        "reviewed": task.reviewed,
-        "when": task.order.column,
-        "held_out": held_out,
-        "rows": len(task.frame),
-        "reading": task.frame.attrs.get("reading", {}),
-        "seen": seen_in(task.frame, task.plan, ~np.asarray(fit.model.outliers_)),
-        "source": "standard input" if source == "-" else Path(source).name,
-        "command": command,
-    }
-    model, page, suspects = places
-    writers: dict[Path, Writer] = {}
-    if model is not None:
-        writers[model] = lambda path: save(fit.pipeline, path, info=info)
-    if page is not None:
-        writers[page] = report_writer(fit.pipeline, task.frame, info, task.findings)
-    if suspects is not None:
-        writers[suspects] = table_writer(suspect_rows(fit.model, task))
-    return writers
-
-
-def report_writer(
-    pipeline: Any,
-    frame: pd.DataFrame,
-    info: dict[str, Any],
-    findings: Sequence[Finding] | None = None,
-) -> Writer:
-    """Return what writes the page about a fit.
-
-    Parameters
-    ----------
-    pipeline : sklearn.pipeline.Pipeline
-        Fitted.
-    frame : pandas.DataFrame
-        The rows it was fitted on.
-    info : dict
-        What is kept beside the model.
-    findings : sequence of Finding or None
-        What is odd about the columns; None looks at them.
-
-    Returns
-    -------
-    callable
-        To be given the path.
-    """
-    from ..report import record_of, write_report
-
-    def write(path: Path) -> None:
-        record = record_of(
-            pipeline,
-            frame,
-            targets=info["targets"],
-            features=info["features"],
-            time=info.get("time") or info.get("when") or None,
-            held_out=_flat(info.get("held_out")),
-            source=info.get("source"),
-            command=info.get("command"),
-            findings=findings,
-        )
-        write_report(record, path)
-
-    return write
-
-
-def _flat(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return facts of which each is one number or text."""
-    if held_out is None:
-        return None
-    return {
-        name: ", ".join(f"{v:.4g} ({k})" for k, v in value.items())
-        if isinstance(value, dict)
-        else value
-        for name, value in held_out.items()
-    }
-
-
-def suspect_rows(model: Any, task: Task) -> pd.DataFrame:
-    """Return the rows that a fit distrusted, the strangest first.
-
-    Parameters
-    ----------
-    model : RobustSCNRegressor
-        Fitted.
-    task : Task
-        What it was fitted on.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by the line or row of the file.
-    """
-    return suspect_table(model, task.frame.index, task.targets.names, task.order)
-
-
-def suspect_table(
-    model: Any, names: pd.Index, targets: Sequence[str], order: Order
-) -> pd.DataFrame:
-    """Return the rows that a model distrusted when it was made, under their names.
-
-    Parameters
-    ----------
-    model : RobustSCNRegressor
-        Fitted.
-    names : pandas.Index
-        Of the rows it was fitted on.
-    targets : sequence of str
-        Names of the targets.
-    order : Order
-        When the rows were measured, where that is known.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The strangest first.
-    """
-    table = model.outlier_table()
-    rows = table["row"].to_numpy()
-    table["row"] = names[rows]
-    if order.moments is not None:
-        table.insert(1, order.column, [order.moment(row) for row in rows])
-    if "output" in table:
-        table["output"] = [targets[number] for number in table["output"]]
-    return table.set_index("row").rename_axis(names.name)
+        fitting.said(asked, fitting.fitted_in_memory(asked))

@@ -6,12 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..sizes import size_in_words
-from ..tables.faults import quoted
 from ..text import shortened
 from . import options
 from .messages import plain_errors, print_json
-from .summary import print_pairs
-from .use import model_path
 
 if TYPE_CHECKING:
     from ..persistence import Contents
@@ -33,6 +30,8 @@ def info(
     """
     with plain_errors(debug):
         from ..persistence import inspect
+        from .model_rows import model_path
+        from .summary import print_pairs
 
         contents = inspect(model_path(model), max_size=options.size_of(max_size))
         if json:
@@ -72,6 +71,8 @@ def _saved(created: str | None, versions: str) -> str:
 
 
 def _names(given: Any) -> str:
+    from ..tables.faults import quoted
+
     return quoted([str(name) for name in given]) if isinstance(given, list) else ""
 
 

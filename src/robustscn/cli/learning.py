@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,6 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from .. import (
-    RobustBlendRegressor,
-    RobustRegressor,
-    RobustSCNRegressor,
-    RobustTransformedRegressor,
-)
 from ..looks import Finding, Order, look, order_of
 from ..tables import (
     Plan,
@@ -35,6 +28,7 @@ from ..tables import (
 from ..tables.targets import FEWEST_ROWS
 from .holdout import HeldOutError, held_out_end, held_out_groups, robust_error
 from .progress import FitProgress, ending_by_interrupt
+from .settings import Settings, Transformation, telling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,74 +42,6 @@ MOST_CONTRADICTED = 0.3
 beyond it what contradicts may be the rule."""
 
 LEFT_OUT = "each row predicted by models that had not seen it"
-
-
-class Learner(StrEnum):
-    """What learns and judges."""
-
-    NETWORKS = "networks"
-    TREES = "trees"
-    BOTH = "both"
-
-
-class Transformation(StrEnum):
-    """What is learned of a target."""
-
-    AUTO = "auto"
-    NONE = "none"
-    LOG = "log"
-    SQRT = "sqrt"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the estimator.
-
-    Parameters
-    ----------
-    networks, nodes, rounds : int
-        As `n_networks`, `max_nodes`, `n_rounds` of `RobustSCNRegressor`.
-    seed : int
-        Seed of all draws.
-    learner : Learner
-        What learns.
-    transform : Transformation
-        What is learned of the target.
-    """
-
-    networks: int = 12
-    nodes: int = 200
-    rounds: int = 10
-    seed: int = 0
-    learner: Learner = Learner.NETWORKS
-    transform: Transformation = Transformation.AUTO
-
-    def estimator(self, callback: Any = None) -> Any:
-        """Return the estimator, not yet fitted, that tells a callback how its fit goes on."""
-        learner = self._learner(callback)
-        if self.transform is Transformation.NONE:
-            return learner
-        return RobustTransformedRegressor(learner, transformation=self.transform.value)
-
-    def _learner(self, callback: Any) -> Any:
-        told = () if callback is None else (callback,)
-        networks = RobustSCNRegressor(
-            n_networks=self.networks,
-            max_nodes=self.nodes,
-            n_rounds=self.rounds,
-            random_state=self.seed,
-        )
-        if self.learner is Learner.TREES:
-            return _telling(RobustRegressor(random_state=self.seed), told)
-        networks = _telling(networks, told)
-        if self.learner is Learner.BOTH:
-            return RobustBlendRegressor(networks, random_state=self.seed)
-        return networks
-
-
-def _telling(estimator: Any, callbacks: Sequence[Any]) -> Any:
-    """Return an estimator with callbacks, where scikit-learn has them."""
-    return estimator.set_callbacks(*callbacks) if hasattr(estimator, "set_callbacks") else estimator
 
 
 @dataclass(frozen=True)
@@ -387,7 +313,7 @@ def transform_of(pipeline: Any) -> str:
 
 def _silenced(estimator: Any) -> None:
     """Take callbacks from an estimator and from those inside it."""
-    _telling(estimator, ())
+    telling(estimator, ())
     for name in ("estimator", "estimator_", "networks", "networks_"):
         if hasattr(inner := getattr(estimator, name, None), "fit"):
             _silenced(inner)

@@ -1,4 +1,4 @@
-"""Tables as CSV that a spreadsheet may open: no cell of ours is run as a formula.
+"""Tables as CSV that people open: no cell of ours is run as a formula, none has sixteen digits.
 
 A text that begins with one of `= + - @`, or their full-width forms, is taken for a formula by
 spreadsheet programs; names of columns come from other people's files. Such a text gets an
@@ -16,6 +16,27 @@ if TYPE_CHECKING:
 
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 _LONGEST = 10_000
+
+
+COMPUTED = ("expected", "residual", "deviations", "inlier_weight", "probability", "size")
+"""Columns of our lists that nobody has measured."""
+
+
+def legible(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a list of suspects or episodes as people read it: computed numbers of six digits.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The list.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What was observed is as it was.
+    """
+    computed = [name for name in COMPUTED if name in frame.columns]
+    return frame.assign(**{name: [float(f"{v:.6g}") for v in frame[name]] for name in computed})
 
 
 def defused(frame: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from ..judgement import judgement_of
 from ..looks import Episode, Finding
 from ..text import one_line
 from .check import plain_finding
-from .episodes import plain_episode
+from .episodes import with_positions
 from .learning import Learned, Task
 from .writing import size_in_words
 
@@ -71,7 +71,7 @@ def facts_of(
         "distrusted_share": distrusted / n_rows,
         "maybe_right": judgement_of(fit.model).n_maybe_right,
         "estimated_wrong_share": float(fit.model.estimated_outlier_share_),
-        "episodes": [plain_episode(each) for each in episodes],
+        "episodes": [with_positions(each, task.targets.known) for each in episodes],
         "findings": [plain_finding(each, task.frame) for each in findings],
         "transform": getattr(fit.model, "transformation_", "none"),
         "stop_reason": fit.model.stop_reason_,
@@ -134,7 +134,8 @@ def _learned(transform: str) -> list[str]:
 
 
 def _suspects(facts: dict[str, Any]) -> str:
-    words = f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows were distrusted"
+    verb = "was" if facts["distrusted_rows"] == 1 else "were"
+    words = f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows {verb} distrusted"
     if facts["distrusted_rows"]:
         right = facts["maybe_right"]
         words += f"; {f'about {right:,}' if right else 'hardly one'} of them may be right"

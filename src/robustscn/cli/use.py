@@ -1,4 +1,8 @@
-"""What to do with a model: `robustscn predict`, `outliers`, `report` and `export`."""
+"""What to do with a model: `robustscn predict`, `outliers`, `report` and `export`.
+
+Here as in the other commands, what takes a second to load is imported when it is needed: help is
+shown without it.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..looks import order_of
-from ..tables import (
-    Targets,
-    columns_needed,
-    read_table,
-    require_columns,
-    reviews_of,
-    targets_of,
-    unread_values,
-)
-from ..tables.opening import file_hint
 from ..text import shortened
 from . import options
-from .fit import report_writer, suspect_table
-from .learning import named_by
 from .messages import UnusableError, notes, print_json, say
-from .outside import outside
-from .spreadsheets import defused
+from .spreadsheets import defused, legible
 from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
 
 if TYPE_CHECKING:
@@ -40,132 +30,6 @@ OutTable = Annotated[
         "--out", "-o", metavar="FILE", help="Write .csv, .tsv or .parquet; else printed as CSV."
     ),
 ]
-
-
-def loaded(path: str, max_size: int | None = None) -> Saved:
-    """Return a model that `robustscn fit` wrote.
-
-    Parameters
-    ----------
-    path : str
-        The model file.
-    max_size : int or None, default=None
-        Most bytes that it may unpack to.
-
-    Returns
-    -------
-    Saved
-        The pipeline and what was kept beside it.
-    """
-    from ..persistence import load
-
-    saved = load(model_path(path), max_size=max_size)
-    if not _is_of_a_table(saved):
-        raise UnusableError(f"{path} was not written by 'robustscn fit': load it in Python instead")
-    return saved
-
-
-def model_path(path: str) -> Path:
-    """Return where a model file is, which must be there.
-
-    Parameters
-    ----------
-    path : str
-        As the user gives it.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
-    place = Path(path)
-    if place.is_dir():
-        raise UnusableError(f"{path} is a folder: name the model file in it")
-    if not place.exists():
-        raise UnusableError(f"there is no model file {path}{file_hint(place)}")
-    return place
-
-
-def _is_of_a_table(saved: Saved) -> bool:
-    """Return whether a model has what the commands use; a file may say anything of itself."""
-    steps = getattr(saved.model, "named_steps", {})
-    names = [saved.info.get(key) for key in ("targets", "features")]
-    optional = [saved.info.get(key) for key in ("time", "group", "source", "command")]
-    return (
-        hasattr(steps.get("columns"), "transformers_")
-        and hasattr(steps.get("model"), "residual_scale_")
-        and len(steps["model"].residual_scale_) == len(saved.info.get("targets") or ())
-        and all(isinstance(each, list) and each for each in names)
-        and all(isinstance(name, str) for each in names for name in each or ())
-        and all(each is None or isinstance(each, str) for each in optional)
-        and isinstance(saved.info.get("held_out"), dict | None)
-    )
-
-
-def rows_for(saved: Saved, data: str, reading: dict[str, Any]) -> pd.DataFrame:
-    """Return a table that has the columns which a model needs.
-
-    Parameters
-    ----------
-    saved : Saved
-        The model.
-    data : str
-        The table.
-    reading : dict
-        How it is written, from `options.Reading.keywords`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        All columns; levels of categories as text, as they were learned.
-    """
-    needed = columns_needed(saved.model)
-    names = [name for kind in needed.values() for name in kind]
-    before = saved.info.get("reading") or {}
-    units = {n: u for n, u in before.get("units", {}).items() if n in names}
-    frame = read_table(
-        data,
-        text=tuple(needed["categories"]),
-        like={**before, "units": units},
-        **(reading | {"na": (*reading["na"], *before.get("na", ()))}),
-    )
-    require_columns(names, frame.columns, "the table")
-    frame.attrs["notes"] += unread_values(saved.model, frame)
-    named = saved.info.get("id")
-    return named_by(frame, named) if isinstance(named, str) and named in frame.columns else frame
-
-
-def model_and_rows(
-    model: str,
-    data: str,
-    place: Path | None,
-    reading: options.Reading,
-    telling: options.Telling,
-) -> tuple[Saved, pd.DataFrame]:
-    """Return a model and the rows it is to be used on, with a note of what was assumed of them.
-
-    Parameters
-    ----------
-    model, data : str
-        The model file and the table.
-    place : Path or None
-        What will be written; neither of these may be.
-    reading : Reading
-        How the table is written.
-    telling : Telling
-        Whether notes are shown.
-
-    Returns
-    -------
-    Saved, pandas.DataFrame
-        From `loaded` and `rows_for`.
-    """
-    check_outputs([place], [model, data])
-    how = reading.keywords()
-    saved = loaded(model, how["max_size"])
-    frame = rows_for(saved, data, how)
-    notes(frame.attrs["notes"], telling.silent)
-    return saved, frame
 
 
 @options.command
@@ -201,6 +65,9 @@ def predict(
 
         cat new.csv | robustscn predict model.skops -
     """
+    from .model_rows import model_and_rows
+    from .outside import outside
+
     place = output_path(out)
     saved, frame = model_and_rows(model, data, place, reading, telling)
     predicted = _predictions(saved, frame)
@@ -311,93 +178,21 @@ def outliers(
 
         robustscn outliers model.skops today.csv --out suspects.csv
     """
+    from .model_rows import judged, model_and_rows
+
     place = output_path(out)
     saved, frame = model_and_rows(model, data, place, reading, telling)
     table, n_judged = judged(saved, frame)
     words = f"{len(table):,} of {n_judged:,} rows are suspect"
-    files = write_all({place: table_writer(table)}) if place is not None else {}
+    files = write_all({place: table_writer(legible(table))}) if place is not None else {}
     if telling.json:
         rows = table.reset_index().to_dict(orient="records")
         print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
         return
     if place is None:
-        defused(table).to_csv(sys.stdout)
+        defused(legible(table)).to_csv(sys.stdout)
     notes([words], telling.quiet)
     _say_wrote(files, telling.quiet)
-
-
-def known_targets(saved: Saved, frame: pd.DataFrame) -> Targets:
-    """Return the targets of rows that can be judged.
-
-    Parameters
-    ----------
-    saved : Saved
-        The model.
-    frame : pandas.DataFrame
-        Rows, some with targets.
-
-    Returns
-    -------
-    Targets
-        What people have called wrong, in the column of the fit, is none.
-    """
-    column: str = saved.info.get("reviewed") or ""
-    wrong = reviews_of(frame, column)[0] if column in frame.columns else None
-    return targets_of(frame, saved.info["targets"], to_learn=False, wrong=wrong)
-
-
-def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Return the rows that are too far from a model's prediction, and how many were judged.
-
-    Parameters
-    ----------
-    saved : Saved
-        The model.
-    frame : pandas.DataFrame
-        Rows with targets.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        Suspect rows, the strangest first; of several targets the one that deviates most.
-    n_judged : int
-        Rows that have a target.
-    """
-    import pandas as pd
-
-    from ..estimators._base import OUTLIER_DISTANCE
-
-    targets = known_targets(saved, frame)
-    if not targets.known.any():
-        raise UnusableError("no row has a target to be judged by: use 'robustscn predict' instead")
-    known = frame[targets.known]
-    if _is_learned(saved, targets.values):
-        # The fit has judged these rows, by networks that had not seen them: that stands.
-        model = saved.model.named_steps["model"]
-        time = saved.info.get("time")
-        order = order_of(known, time if time in known.columns else None)
-        table = suspect_table(model, known.index, targets.names, order)
-        return table, len(known)
-    observed = targets.values.reshape(len(known), -1)
-    expected = np.asarray(saved.model.predict(known)).reshape(observed.shape)
-    deviations = saved.model.named_steps["model"]._deviations(observed, expected)
-    deviations[np.isnan(deviations)] = 0.0
-    worst = np.argmax(np.abs(deviations), axis=1)
-    each = np.arange(len(known))
-    table = pd.DataFrame(
-        {
-            "observed": observed[each, worst],
-            "expected": expected[each, worst],
-            "residual": (observed - expected)[each, worst],
-            "deviations": deviations[each, worst],
-        },
-        index=known.index,
-    )
-    if observed.shape[1] > 1:
-        table.insert(0, "output", [targets.names[number] for number in worst])
-    table = table[np.abs(table["deviations"]) > OUTLIER_DISTANCE]
-    strangest = np.argsort(-np.abs(table["deviations"].to_numpy()), kind="stable")
-    return table.iloc[strangest], len(known)
 
 
 @options.command
@@ -417,6 +212,9 @@ def report(
 
         robustscn report model.skops measurements.csv --out report.html
     """
+    from .fit_files import report_writer
+    from .model_rows import known_targets, model_and_rows
+
     saved, frame = model_and_rows(model, data, Path(out), reading, telling)
     targets = known_targets(saved, frame)
     _refuse_other_rows(saved, targets.values)
@@ -430,23 +228,14 @@ def report(
 
 def _refuse_other_rows(saved: Saved, observed: Any) -> None:
     """Raise where the table is not the one the model was made from: the page is about its rows."""
-    if not _is_learned(saved, observed):
+    from .model_rows import is_learned
+
+    if not is_learned(saved, observed):
         n_rows = len(saved.model.named_steps["model"].expected_)
         raise UnusableError(
             f"the page is about the {n_rows:,} rows that the model was made from, and this "
             "table has others: give that table, or judge this one by 'robustscn outliers'"
         )
-
-
-def _is_learned(saved: Saved, observed: Any) -> bool:
-    """Return whether these are the targets that the model was made from."""
-    model = saved.model.named_steps["model"]
-    if not hasattr(model, "residuals_") or not len(observed):
-        return False
-    learned = np.asarray(model.expected_) + np.asarray(model.residuals_)
-    return learned.shape == observed.shape and np.allclose(
-        learned, observed, rtol=1e-6, atol=1e-9 * np.abs(learned).max()
-    )
 
 
 @options.command
@@ -466,6 +255,9 @@ def export(
 
         robustscn export model.skops model.onnx
     """
+    from ..tables import columns_needed
+    from .model_rows import loaded
+
     place = Path(out)
     check_outputs([place], [model])
     saved = loaded(model, options.size_of(max_size))

@@ -11,6 +11,10 @@ from .levels import CONVERSIONS
 
 Array = NDArray[np.float64]
 
+_NEAR = 0.35
+"""Share of a multiple that a value may be off and still be about it. By argument: half as much
+again is no longer about the same, and reaches to where twice and half the multiple begin."""
+
 
 class Cause(NamedTuple):
     """A kind, in a word, and a sentence without a verb."""
@@ -118,12 +122,18 @@ def slips(observed: Array, expected: Array, scale: float) -> str:
     str
         Such as "3 of them about 10 times the value: decimal sign?", or nothing.
     """
+    far = np.abs(observed - expected) > 3 * scale
+
+    def near(factor: float) -> int:
+        """Count values this many times what was expected, where that can be told from others."""
+        reach = np.minimum(4 * factor * scale, _NEAR * factor * np.abs(expected))
+        return int((far & (np.abs(observed - factor * expected) < reach)).sum())
+
     parts = []
     for factor in (10.0, 0.1, 100.0, 0.01, 1000.0, 0.001):
-        near = np.abs(observed - factor * expected) < 4 * max(factor, 1e-12) * scale
-        far = np.abs(observed - expected) > 3 * scale
-        n = int((near & far).sum())
-        if n >= 2:
+        n = near(factor)
+        # Errors of any size fall beside a factor as often as on it; slips of the sign do not.
+        if n >= 2 and n > 2 * (near(2 * factor) + near(factor / 2)):
             times = f"{factor:g} times the value" if factor > 1 else f"value / {1 / factor:g}"
-            parts.append(f"{n} of them about {times}")
+            parts.append(f"{'all' if n == len(observed) else f'{n:,} of them'} about {times}")
     return ", ".join(parts[:2]) + (": decimal sign?" if parts else "")

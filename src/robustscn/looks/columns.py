@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimators._threads import ONE_BLAS_THREAD
 from ..tables.columns import as_numbers
 from .finding import Finding
 from .levels import levels
@@ -79,7 +80,8 @@ def look(
         for name in names
     }
     rest = [_without(numbers[name], [f for f in alone[name] if _explains(f)]) for name in names]
-    together = list(contradictions(names, rest, order, targets))
+    with ONE_BLAS_THREAD.held():  # matrices of a few columns: threads would wait for each other
+        together = list(contradictions(names, rest, order, targets))
     found = []
     for name in names:
         mine = [each for each in together if each.column == name]

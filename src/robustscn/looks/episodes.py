@@ -86,7 +86,9 @@ class Episode:
         begin, end = (self.start_time, self.end_time)
         where = f"{begin} to {end}" if begin else f"{self.start} to {self.end}"
         flagged = f", {self.n_flagged:,} flagged" if self.n_flagged < len(self.rows) else ""
-        return f"{where}: {self.words} ({self.length}, {len(self.rows):,} rows{flagged})"
+        # What repeats says for how long; that is told once.
+        length = "" if self.kind in ("stuck", "held") else f"{self.length}, "
+        return f"{where}: {self.words} ({length}{len(self.rows):,} rows{flagged})"
 
 
 def episodes_of(

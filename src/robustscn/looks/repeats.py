@@ -15,6 +15,9 @@ FEWEST_TIES = 4
 """Values equal to the one before it that a stretch must have."""
 _INSIDE = 0.85
 _SURE = 5.0
+_CONSTANT = 0.8
+"""Share of a stretch that is one value where a sensor is stuck: spikes may lie within. By argument;
+where values are held one after the other, each has far less."""
 
 
 def repeated(name: str, values: NDArray[np.float64], order: Order) -> Iterator[Finding]:
@@ -74,18 +77,28 @@ def _stretch(
     along: NDArray[np.float64],
     order: Order,
 ) -> Finding | None:
-    where = order.where(int(rows[0]), int(rows[-1]))
-    values, counts = np.unique(here, return_counts=True)
-    if counts.max() >= 0.9 * len(here):
-        value = values[counts.argmax()]
+    repeats = np.append(False, here[1:] == here[:-1])
+    core = _constant(here, repeats)
+    if core is not None:
+        rows, here = rows[core], here[core]
+        value = here[0]
         if value in (along.min(), along.max()) and _returns_to(along, float(value)):
             return None  # a pump that is off, a scale at its end
         words = f"is constant at {value:.6g} for {order.length(rows)}"
+        where = order.where(int(rows[0]), int(rows[-1]))
         return Finding(name, "stuck", words, rows[here == value][1:], where)
-    repeats = np.append(False, here[1:] == here[:-1])
     runs = np.diff(np.flatnonzero(np.append(~repeats, True)))
     words = f"holds each value for about {np.median(runs):.0f} rows during {order.length(rows)}"
-    return Finding(name, "held", words, rows[repeats], where)
+    return Finding(name, "held", words, rows[repeats], order.where(int(rows[0]), int(rows[-1])))
+
+
+def _constant(here: NDArray[np.float64], repeats: NDArray[np.bool_]) -> slice | None:
+    """Return from where to where one value is nearly all there is, if most repeats are there."""
+    values, counts = np.unique(here, return_counts=True)
+    places = np.flatnonzero(here == values[counts.argmax()])
+    core = slice(int(places[0]), int(places[-1]) + 1)
+    mostly = len(places) >= _CONSTANT * (core.stop - core.start)
+    return core if mostly and repeats[core].sum() > 0.5 * repeats.sum() else None
 
 
 def _returns_to(along: NDArray[np.float64], value: float, times: int = 4) -> bool:

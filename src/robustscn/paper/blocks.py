@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -23,6 +24,11 @@ class Heading:
         return f"<h{self.level}>{escape(self.text)}</h{self.level}>"
 
 
+def _inline(text: str) -> str:
+    """Return a text with what stands in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 @dataclass(frozen=True)
 class Text:
     """A paragraph."""
@@ -35,7 +41,7 @@ class Text:
 
     def html(self) -> str:
         """Return it as HTML."""
-        return f"<p>{escape(self.text)}</p>"
+        return f"<p>{_inline(self.text)}</p>"
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Points:
 
     def html(self) -> str:
         """Return it as HTML."""
-        return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in self.items) + "</ul>"
+        return "<ul>" + "".join(f"<li>{_inline(item)}</li>" for item in self.items) + "</ul>"
 
 
 @dataclass(frozen=True)

@@ -237,7 +237,7 @@ def _figure_6(plt: Any, results: Results) -> Any:
         places = np.arange(len(truth))
         _within(axis, places, estimate, (-0.2, 1.2), color=COLOURS[name], label="estimated", **look)
         axis.set(title=f"{name}, RMSE {error:.4f}, SIMULATED", ylabel="scaled size")
-    axes[0].legend(frameon=False, ncol=2, loc="upper right")
+    axes[0].legend(frameon=False, ncol=2, loc="lower right")
     axes[-1].set_xlabel("test row")
     figure.tight_layout()
     return figure

@@ -79,15 +79,25 @@ def tiles(record: FitRecord) -> list[tuple[str, str, str]]:
     without = "what was predicted without the row" if record.left_out else "the prediction"
     return [
         ("Rows distrusted", f"{share:.1%}", f"{record.n_suspects:,} of {record.n_rows:,}"),
+        _episodes_tile(record),
         *((name, f"{t.median_error:.3g}", f"median distance from {without}") for name, t in errors),
         *_held_out_tile(record),
     ]
+
+
+def _episodes_tile(record: FitRecord) -> tuple[str, str, str]:
+    stretches = [each for each in record.episodes if each.kind != "spikes"]
+    longest = max((each for each in stretches), key=lambda each: len(each.rows), default=None)
+    note = "no rows went wrong together" if longest is None else f"the longest: {longest.length}"
+    return "Episodes", f"{len(stretches):,}", note
 
 
 def _held_out_tile(record: FitRecord) -> list[tuple[str, str, str]]:
     facts = dict(record.held_out)
     if "median absolute error" not in facts:
         return []
+    if record.left_out and facts.get("rows") == str(record.n_rows):
+        return []  # every row was left out once: that is the typical error
     note = f"median absolute error on {facts['rows']} rows" if "rows" in facts else ""
     return [("Held-out error", facts["median absolute error"], note)]
 
@@ -113,6 +123,7 @@ def captions(record: FitRecord) -> dict[str, str]:
     """Return the sentence under each heading."""
     return {
         "about_episodes": _about_episodes(record),
+        "to_do": _to_do(record),
         "about_fit": "Each point is a row. On the dotted line, what was observed is what was "
         "predicted; the further a point is from the line, the less it was believed. Hover over "
         "a point to see its row.",
@@ -145,6 +156,7 @@ def target_notes(record: FitRecord) -> dict[str, list[str]]:
             else ""
         )
     return {
+        "episodes": hidden,
         "fit": hidden,
         "residuals": [
             f"One robust standard deviation of {target.name} is {target.scale:.4g}."
@@ -159,6 +171,16 @@ def _about_episodes(record: FitRecord) -> str:
     return (
         "Rows that went wrong together, with a likely cause; shaded in the picture. Rows of a "
         "stretch that look right by themselves belong to it all the same."
+    )
+
+
+def _to_do(record: FitRecord) -> str:
+    if not record.episodes:
+        return ""
+    return (
+        "What to do: look up what happened there. Where the cause is right, correct the rows in "
+        "the table, or have them blanked (robustscn clean); where they are right after all, call "
+        "them fine in a column (robustscn fit --reviewed) or in robustscn app. Then fit again."
     )
 
 
