@@ -18,6 +18,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from .peer import Build, Peer, Settings, Space, leaves, scaled_target
 
+FEW = 3
+"""Settings tried of peers that are slow: NGBoost, and RealMLP, whose defaults are tuned already."""
+
 MOST_ROWS_OF_GP = 2000
 """A Gaussian process with a variance for each row takes cubic time."""
 
@@ -178,13 +181,15 @@ CHALLENGERS: Mapping[str, Peer] = {
             "minibatch_frac": s.flat(0.5, 1.0),
         },
         "ngboost",
+        most_tried=FEW,
     ),
     "RealMLP": Peer(
         _realmlp,
         lambda s: {"n_epochs": s.one_of(64, 128), "lr": s.log(0.01, 0.1)},
         "pytabkit",
+        most_tried=FEW,
     ),
     "Relevance pursuit GP": Peer(
-        _pursuit, lambda s: {"most_outliers": s.flat(0.1, 0.5)}, "botorch"
+        _pursuit, lambda s: {"most_outliers": s.flat(0.1, 0.5)}, "botorch", most_tried=1
     ),
 }

@@ -91,7 +91,7 @@ def measure(arguments: argparse.Namespace) -> None:
     # Only here: the page is made where none of the peers is installed.
     from .cells import METHODS, cells_of, source_digest
     from .names import FAMILY
-    from .plan import conditions_of
+    from .plan import SLOW, conditions_of
     from .report import laid_out, looked, report_of, restore
     from .run import Work, run
     from .sets import SETS
@@ -103,12 +103,17 @@ def measure(arguments: argparse.Namespace) -> None:
     earlier = _earlier(arguments.out)
     if earlier:
         restore(earlier, everything, arguments.cells)
+    elif arguments.development:  # peers are tuned alike, on a draw of neither kind
+        tunings = [cell for cell in everything if cell.condition is None]
+        restore(_earlier(RESULTS), tunings, arguments.cells)
     if arguments.timing:
         earlier["timing"] = timing()
     elif arguments.spread:
         earlier["spread"] = spread(arguments.cells)
     elif not arguments.write:
         methods = chosen(METHODS, arguments.again or arguments.methods)
+        if arguments.quick and arguments.methods is None:
+            methods = [method for method in methods if method not in SLOW]
         again = methods if arguments.again else ()
         sets, conditions = chosen(SETS, arguments.sets), chosen(names, arguments.conditions)
         asked = list(cells_of(sets, methods, conditions))

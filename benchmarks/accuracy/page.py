@@ -96,9 +96,10 @@ def design_lines(report: dict[str, Any]) -> list[str]:
         "CleanLearning costs some seventy fits, so its inner model (at most 100 trees) is tuned "
         "bare; it looks for up to 40 % wrong rows instead of its own 20 %. RSC-KDE is the paper's "
         "method, here without the clean rows that the paper gives it. Perpetual's Huber losses "
-        "diverge in version 2.3.0, so its absolute and fair ones are here. The Gaussian process "
-        "with relevance pursuit is given 2,000 rows at most. TabPFN and TabICL need weights that "
-        "their packages do not hold; with these at hand they are a line each in "
+        "diverge in version 2.3.0, so its absolute and fair ones are here. NGBoost and RealMLP, "
+        "which are slow and come with tuned defaults, are tried in three configurations; the "
+        "Gaussian process with relevance pursuit in one, on 2,000 rows at most. TabPFN and TabICL "
+        "need weights that their packages do not hold; with these at hand they are a line each in "
         "`benchmarks/accuracy/challengers.py`.",
         "",
     ]

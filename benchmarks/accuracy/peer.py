@@ -71,6 +71,8 @@ class Peer:
     """Whose version the results depend on."""
     tuned: Build | None = None
     """What is tuned in its place."""
+    most_tried: int | None = None
+    """Settings tried at most, where a fit takes long."""
 
 
 def mean_absolute_error(build: Build, settings: Settings, X: Any, y: Any, seed: int) -> float:
@@ -88,7 +90,7 @@ def mean_absolute_error(build: Build, settings: Settings, X: Any, y: Any, seed: 
 def tuned(peer: Peer, X: Any, y: Any, n_configurations: int, seed: int) -> dict[str, Any]:
     """Return the best of some random settings, and the error of each."""
     space = Space(np.random.default_rng(seed), X.shape[1])
-    tried = [peer.draw(space) for _ in range(n_configurations)]
+    tried = [peer.draw(space) for _ in range(min(n_configurations, peer.most_tried or 1000))]
     build = peer.tuned or peer.build
     errors = [mean_absolute_error(build, settings, X, y, seed) for settings in tried]
     best = int(np.argmin(errors))
