@@ -91,7 +91,7 @@ def measure(arguments: argparse.Namespace) -> None:
     # Only here: the page is made where none of the peers is installed.
     from .cells import METHODS, cells_of, source_digest
     from .names import FAMILY
-    from .plan import SLOW, conditions_of
+    from .plan import SLOW, conditions_of, seeds_of
     from .report import laid_out, looked, report_of, restore
     from .run import Work, run
     from .sets import SETS
@@ -121,7 +121,9 @@ def measure(arguments: argparse.Namespace) -> None:
             looked(arguments.out, source_digest())
         work = Work(arguments.draws, arguments.configurations, arguments.development)
         run(asked, arguments.cells, work, arguments.jobs, again)
-    report = report_of(everything, arguments.cells, earlier | {"looks": looked(arguments.out)})
+    (first,) = seeds_of(1, arguments.development)
+    apart = earlier | {"looks": looked(arguments.out)}
+    report = report_of(everything, arguments.cells, first, apart)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(laid_out(report) + "\n")
     print(f"results of {len(report['cells'])} cells written")

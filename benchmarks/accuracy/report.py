@@ -13,11 +13,13 @@ import scipy
 
 from .cells import MEASURED, Cell
 from .grid import rounded
-from .plan import REPORTING, TUNING_SEED
+from .plan import TUNING_SEED
 from .summary import summary
 
 
-def report_of(cells: list[Cell], folder: Path, earlier: dict[str, Any]) -> dict[str, Any]:
+def report_of(
+    cells: list[Cell], folder: Path, first_seed: int, earlier: dict[str, Any]
+) -> dict[str, Any]:
     """Return all that the cells hold, and what it comes to.
 
     What has been measured apart from the cells is taken over from earlier results.
@@ -39,7 +41,7 @@ def report_of(cells: list[Cell], folder: Path, earlier: dict[str, Any]) -> dict[
     return {
         "what": "RMSE on clean test rows, processor seconds of a fit, and average precision of "
         "finding wrong rows, for each draw",
-        "first_seed": REPORTING[0],
+        "first_seed": first_seed,
         "tuning_seed": TUNING_SEED,
         "configurations": max((len(each["tried"]) for each in tunings), default=0),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread for each fit; "
