@@ -291,7 +291,7 @@ def test_the_front_holds_those_that_none_beats_in_both(module):
     assert pareto([1.0, 2.0, 3.0, 0.5], [0.4, 0.5, 0.1, 0.9]) == [3, 0, 2]
 
 
-RIVALS = ("SVR", "CleanLearning", "MLP")
+RIVALS = ("SVR", "CleanLearning", "MLP", "XGBoost")
 CONDITIONS = ("add 0%", "add 10%", "add 25%")
 NOT_RUN = ("stock", "SVR", "add 25%")
 
@@ -409,8 +409,13 @@ def test_what_was_not_run_is_shown_plainly(module, report):
 def test_a_method_run_in_few_cells_is_not_ranked(module, report):
     grid, insights = module("accuracy.grid"), module("accuracy.insights")
     few = [c for c in report["cells"] if c["method"] != "MLP" or c["condition"] == "add 0%"]
+    assert NOT_RUN[1] not in report["summary"]["over_all"]["methods"]
     assert "MLP" in report["summary"]["over_all"]["methods"]
-    assert insights.over_all(grid.Cells(few))["methods"] == ["RobustSCN", "SVR", "CleanLearning"]
+    assert insights.over_all(grid.Cells(few))["methods"] == [
+        "RobustSCN",
+        "CleanLearning",
+        "XGBoost",
+    ]
 
 
 def test_learner_or_judge_is_told_by_the_oracle(report):

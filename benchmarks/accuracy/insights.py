@@ -22,7 +22,7 @@ from .names import (
 from .plan import SHAPES, TREE_FRIENDLY
 from .statistics import average_ranks
 
-COVERAGE = 0.7
+COVERAGE = 0.9
 """Share of the cells that a method has to be run in to be ranked among the others."""
 
 At = tuple[str, str]
@@ -49,8 +49,8 @@ def over_all(cells: Cells) -> dict[str, Any]:
     methods, met = compared(cells)
     if not met or len(methods) < 3:
         return {}
-    errors = np.array([[cells.rmse(s, m, c) for m in methods] for s, c in met])
-    seconds = [[median_seconds(cells, (s, c), m) for m in methods] for s, c in met]
+    errors = np.array([first_draws(cells, at, methods) for at in met])
+    seconds = [[median_seconds(cells, at, m) for m in methods] for at in met]
     relative = errors / errors.min(axis=1, keepdims=True)
     sets = list(dict.fromkeys(s for s, _ in met))
     by_set = [[i for i, (s, _) in enumerate(met) if s == name] for name in sets]
@@ -63,6 +63,13 @@ def over_all(cells: Cells) -> dict[str, Any]:
         **average_ranks(blocks),
         "groups": groups(methods, met, relative),
     }
+
+
+def first_draws(cells: Cells, at: At, methods: Sequence[str]) -> list[float]:
+    """Return mean errors of methods in a cell, over the draws that all of them have."""
+    errors = [cells[at[0], m, at[1]]["rmse"] for m in methods]
+    shared = min(map(len, errors))
+    return [mean_of(each[:shared]) for each in errors]
 
 
 def median_seconds(cells: Cells, at: At, method: str) -> float:
