@@ -18,7 +18,7 @@ def loss_lines(summary: dict[str, Any]) -> list[str]:
     lines = [
         "## Losses",
         "",
-        f"Ours has the lowest mean error in {len(contests) - len(lost)} of {len(contests)} cells "
+        f"`RobustSCNRegressor`, ours, has the lowest mean error in {len(contests) - len(lost)} of {len(contests)} cells "
         f"(set and condition, 0 % included) and is more than 5 % behind the best peer in {far}.",
         "",
     ]

@@ -16,7 +16,7 @@ from .peers import TUNED
 from .plan import REPORTING
 from .sets import SETS
 
-SPREAD_SETS = ("stock", "concrete", "airfoil")
+SPREAD_SETS = ("grinding", "stock", "concrete")
 SPREAD_PEERS = ("LightGBM, absolute", "CatBoost, absolute", "XGBoost, pseudo-Huber", "MLP")
 N_SEEDS = 10
 
