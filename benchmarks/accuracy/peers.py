@@ -9,19 +9,15 @@ paper's, is given no clean rows here, though the paper has some.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from cleanlab.regression.learn import CleanLearning
 from lightgbm import LGBMRegressor
 from quantile_forest import RandomForestQuantileRegressor
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import HuberRegressor
-from sklearn.model_selection import KFold
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -30,10 +26,10 @@ from xgboost import XGBRegressor
 
 from robustscn import RSCKDERegressor
 
-from .summary import CLEANLAB, RANKING
+from .challengers import CHALLENGERS
+from .names import CLEANLAB, RANKING
+from .peer import Build, Peer, Settings, Space, leaves, scaled_target
 
-Settings = dict[str, Any]
-Build = Callable[[Settings, int], Any]
 SCOPES = {
     "gentle": (0.5, 1.0, 3.0, 5.0),
     "middle": (1.0, 5.0, 10.0, 30.0),
@@ -41,40 +37,8 @@ SCOPES = {
 }
 
 
-class Space:
-    """Draws of settings, as plain numbers that JSON can hold."""
-
-    def __init__(self, rng: np.random.Generator, n_inputs: int) -> None:
-        self.rng = rng
-        self.n_inputs = n_inputs
-
-    def log(self, low: float, high: float) -> float:
-        """Return a number whose logarithm is uniform."""
-        return float(np.exp(self.rng.uniform(np.log(low), np.log(high))))
-
-    def whole(self, low: int, high: int) -> int:
-        """Return a whole number whose logarithm is uniform."""
-        return round(self.log(low, high))
-
-    def flat(self, low: float, high: float) -> float:
-        """Return a uniform number."""
-        return float(self.rng.uniform(low, high))
-
-    def gamma(self) -> float:
-        """Return an inverse squared width; one input alone can be resolved far more finely."""
-        return self.log(1.0, 3000.0) if self.n_inputs == 1 else self.log(0.003, 10.0)
-
-    def one_of(self, *choices: Any) -> Any:
-        """Return one of the choices."""
-        return choices[int(self.rng.integers(len(choices)))]
-
-
-def _scaled_target(model: Any) -> Any:
-    return TransformedTargetRegressor(model, transformer=StandardScaler())
-
-
 def _svr(s: Settings, _seed: int) -> Any:
-    return _scaled_target(make_pipeline(StandardScaler(), SVR(cache_size=500, **s)))
+    return scaled_target(make_pipeline(StandardScaler(), SVR(cache_size=500, **s)))
 
 
 def _hist(s: Settings, seed: int) -> Any:
@@ -84,14 +48,14 @@ def _hist(s: Settings, seed: int) -> Any:
 def _lightgbm(objective: str) -> Build:
     def build(s: Settings, seed: int) -> Any:
         fixed: Settings = {"objective": objective, "n_jobs": 1, "verbose": -1, "subsample_freq": 1}
-        return _scaled_target(LGBMRegressor(**fixed, **s, random_state=seed))
+        return scaled_target(LGBMRegressor(**fixed, **s, random_state=seed))
 
     return build
 
 
 def _xgboost(objective: str) -> Build:
     def build(s: Settings, seed: int) -> Any:
-        return _scaled_target(XGBRegressor(objective=objective, n_jobs=1, **s, random_state=seed))
+        return scaled_target(XGBRegressor(objective=objective, n_jobs=1, **s, random_state=seed))
 
     return build
 
@@ -107,13 +71,13 @@ def _forest(s: Settings, seed: int) -> Any:
 def _fourier(s: Settings, seed: int) -> Any:
     features = RBFSampler(gamma=s["gamma"], n_components=s["n_components"], random_state=seed)
     huber = HuberRegressor(epsilon=s["epsilon"], alpha=s["alpha"], max_iter=300)
-    return _scaled_target(make_pipeline(StandardScaler(), features, huber))
+    return scaled_target(make_pipeline(StandardScaler(), features, huber))
 
 
 def _mlp(s: Settings, seed: int) -> Any:
     settings = {**s, "hidden_layer_sizes": tuple(s["hidden_layer_sizes"])}
     network = MLPRegressor(**settings, early_stopping=True, max_iter=200, random_state=seed)
-    return _scaled_target(make_pipeline(StandardScaler(), network))
+    return scaled_target(make_pipeline(StandardScaler(), network))
 
 
 class WideCleanLearning(CleanLearning):
@@ -138,7 +102,7 @@ def _rsc_kde(s: Settings, seed: int) -> Any:
 
 
 def _linear_huber(s: Settings, _seed: int) -> Any:
-    return _scaled_target(make_pipeline(StandardScaler(), HuberRegressor(**s, max_iter=1000)))
+    return scaled_target(make_pipeline(StandardScaler(), HuberRegressor(**s, max_iter=1000)))
 
 
 def _boosted(space: Space, most_trees: int) -> Settings:
@@ -148,18 +112,6 @@ def _boosted(space: Space, most_trees: int) -> Settings:
         "max_iter": space.whole(50, most_trees),
         "min_samples_leaf": space.whole(3, 40),
         "l2_regularization": space.log(1e-3, 10.0),
-    }
-
-
-def _leaves(space: Space) -> Settings:
-    return {
-        "learning_rate": space.log(0.02, 0.3),
-        "num_leaves": space.whole(4, 64),
-        "n_estimators": space.whole(100, 600),
-        "min_child_samples": space.whole(3, 40),
-        "subsample": space.flat(0.5, 1.0),
-        "colsample_bytree": space.flat(0.5, 1.0),
-        "reg_lambda": space.log(1e-3, 10.0),
     }
 
 
@@ -175,29 +127,25 @@ def _trees(space: Space) -> Settings:
     }
 
 
-@dataclass(frozen=True)
-class Peer:
-    """One method: how it is built from settings, and how settings are drawn."""
-
-    build: Build
-    draw: Callable[[Space], Settings]
-    tuned: Build | None = None
-    """What is tuned in its place."""
-
-
 PEERS: Mapping[str, Peer] = {
     "SVR": Peer(
         _svr,
         lambda s: {"C": s.log(0.1, 100), "epsilon": s.log(0.003, 0.5), "gamma": s.gamma()},
+        "scikit-learn",
     ),
-    "HistGradientBoosting, absolute": Peer(_hist, lambda s: _boosted(s, 400)),
-    "LightGBM, absolute": Peer(_lightgbm("regression_l1"), _leaves),
-    "LightGBM, Huber": Peer(_lightgbm("huber"), lambda s: {**_leaves(s), "alpha": s.log(0.1, 3.0)}),
-    "LightGBM, fair": Peer(_lightgbm("fair"), lambda s: {**_leaves(s), "fair_c": s.log(0.05, 3.0)}),
-    "XGBoost, absolute": Peer(_xgboost("reg:absoluteerror"), _trees),
+    "HistGradientBoosting, absolute": Peer(_hist, lambda s: _boosted(s, 400), "scikit-learn"),
+    "LightGBM, absolute": Peer(_lightgbm("regression_l1"), leaves, "lightgbm"),
+    "LightGBM, Huber": Peer(
+        _lightgbm("huber"), lambda s: {**leaves(s), "alpha": s.log(0.1, 3.0)}, "lightgbm"
+    ),
+    "LightGBM, fair": Peer(
+        _lightgbm("fair"), lambda s: {**leaves(s), "fair_c": s.log(0.05, 3.0)}, "lightgbm"
+    ),
+    "XGBoost, absolute": Peer(_xgboost("reg:absoluteerror"), _trees, "xgboost-cpu"),
     "XGBoost, pseudo-Huber": Peer(
         _xgboost("reg:pseudohubererror"),
         lambda s: {**_trees(s), "huber_slope": s.log(0.05, 3.0)},
+        "xgboost-cpu",
     ),
     "GradientBoosting, Huber": Peer(
         _boosting,
@@ -209,6 +157,7 @@ PEERS: Mapping[str, Peer] = {
             "subsample": s.flat(0.3, 1.0),
             "alpha": s.flat(0.5, 0.95),
         },
+        "scikit-learn",
     ),
     "Quantile forest, median": Peer(
         _forest,
@@ -217,6 +166,7 @@ PEERS: Mapping[str, Peer] = {
             "min_samples_leaf": s.whole(1, 20),
             "max_features": s.flat(0.3, 1.0),
         },
+        "quantile-forest",
     ),
     "Fourier features + Huber": Peer(
         _fourier,
@@ -226,6 +176,7 @@ PEERS: Mapping[str, Peer] = {
             "alpha": s.log(1e-5, 10.0),
             "epsilon": s.flat(1.05, 2.0),
         },
+        "scikit-learn",
     ),
     "MLP": Peer(
         _mlp,
@@ -236,10 +187,12 @@ PEERS: Mapping[str, Peer] = {
             "learning_rate_init": s.log(5e-4, 2e-2),
             "batch_size": s.one_of(32, 64, 128),
         },
+        "scikit-learn",
     ),
     CLEANLAB: Peer(
         _cleanlab,
         lambda s: {"loss": s.one_of("absolute_error", "squared_error"), **_boosted(s, 100)},
+        "cleanlab",
         tuned=_hist,
     ),
     "RSC-KDE": Peer(
@@ -251,33 +204,15 @@ PEERS: Mapping[str, Peer] = {
             "ridge": s.log(1e-8, 1e-3),
             "lowest_input": s.one_of(-1.0, 0.0),
         },
+        "robustscn",
     ),
 }
 TUNED: Mapping[str, Peer] = {
     **PEERS,
+    **CHALLENGERS,
     RANKING: Peer(
-        _linear_huber, lambda s: {"epsilon": s.flat(1.01, 3.0), "alpha": s.log(1e-6, 10.0)}
+        _linear_huber,
+        lambda s: {"epsilon": s.flat(1.01, 3.0), "alpha": s.log(1e-6, 10.0)},
+        "scikit-learn",
     ),
 }
-
-
-def mean_absolute_error(build: Build, settings: Settings, X: Any, y: Any, seed: int) -> float:
-    """Return the error over three folds of the rows given; infinite where a fit fails."""
-    sizes = []
-    for train, left_out in KFold(3, shuffle=True, random_state=seed).split(X):
-        try:
-            model = build(settings, seed).fit(X[train], y[train])
-        except ValueError:  # HuberRegressor's way to say that it did not converge
-            return float("inf")
-        sizes.append(np.abs(model.predict(X[left_out]) - y[left_out]))
-    return float(np.mean(np.concatenate(sizes)))
-
-
-def tuned(peer: Peer, X: Any, y: Any, n_configurations: int, seed: int) -> dict[str, Any]:
-    """Return the best of some random settings, and the error of each."""
-    space = Space(np.random.default_rng(seed), X.shape[1])
-    tried = [peer.draw(space) for _ in range(n_configurations)]
-    build = peer.tuned or peer.build
-    errors = [mean_absolute_error(build, settings, X, y, seed) for settings in tried]
-    best = int(np.argmin(errors))
-    return {"settings": tried[best], "errors": errors, "tried": tried}

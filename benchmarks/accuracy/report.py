@@ -8,49 +8,45 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from .cells import FEWER_SPLITS, FIRST_SEED, TUNING_SEED, Cell
-from .summary import rounded, summary
+import numpy as np
+import scipy
+
+from .cells import MEASURED, Cell
+from .grid import rounded
+from .plan import TUNING_SEED
+from .summary import summary
 
 
-def _joined(versions: list[dict[str, str]]) -> dict[str, str]:
-    """Return the versions that cells were made with, all of them where they differ."""
-    names = dict.fromkeys(name for each in versions for name in each)
-    return {n: " and ".join(sorted({each[n] for each in versions if n in each})) for n in names}
+def report_of(
+    cells: list[Cell], folder: Path, first_seed: int, earlier: dict[str, Any]
+) -> dict[str, Any]:
+    """Return all that the cells hold, and what it comes to.
 
-
-def report_of(cells: list[Cell], folder: Path, n_splits: int) -> dict[str, Any]:
-    """Return all that the cells hold, and what it comes to."""
-    found = [(cell, cell.read(folder)) for cell in cells]
-    made = [made for _, made in found if made is not None]
+    What has been measured apart from the cells is taken over from earlier results.
+    """
+    found = [(cell, made) for cell in cells if (made := cell.read(folder)) is not None]
     rows = [
         {
-            "set": each["set"],
-            "method": each["method"],
-            "condition": each["condition"],
-            **{
-                key: rounded(each[key][: cell.splits(n_splits)])
-                for key in ("rmse", "seconds", "average_precision")
-            },
+            **{key: made[key] for key in ("set", "method", "condition", "by")},
+            **{key: rounded(made[key]) for key in MEASURED if any(made[key])},
         }
-        for cell, each in found
-        if each is not None and "condition" in each
+        for cell, made in found
+        if cell.condition is not None
     ]
-    tunings = [each for each in made if "tried" in each]
+    tunings = [made for cell, made in found if cell.condition is None]
     settings: dict[str, dict[str, Any]] = {}
     for each in tunings:
         settings.setdefault(each["set"], {})[each["method"]] = rounded(each["settings"])
-    timing = folder / "timing.json"
+    apart = ("timing", "spread", "looks")
     return {
         "what": "RMSE on clean test rows, processor seconds of a fit, and average precision of "
-        "finding wrong rows, for each split",
-        "seeds": list(range(FIRST_SEED, FIRST_SEED + n_splits)),
-        "fewer_splits": min(n_splits, FEWER_SPLITS),
+        "finding wrong rows, for each draw",
+        "first_seed": first_seed,
         "tuning_seed": TUNING_SEED,
         "configurations": max((len(each["tried"]) for each in tunings), default=0),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread for each fit",
-        "versions": _joined([each["versions"] for each in made]),
-        "sources": sorted({each["source"] for each in made if "source" in each}),
-        "timing": json.loads(timing.read_text()) if timing.exists() else None,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread for each fit; "
+        f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}",
+        **{key: earlier.get(key) for key in apart},
         "summary": rounded(summary(rows)),
         "settings": settings,
         "cells": rows,
@@ -77,19 +73,25 @@ def restore(report: dict[str, Any], cells: list[Cell], folder: Path) -> None:
     So that a new version of ours is measured alone, beside peers that have not changed.
     """
     known = {(row["set"], row["method"], row["condition"]): row for row in report["cells"]}
-    folder.mkdir(parents=True, exist_ok=True)
     for cell in cells:
         if cell.read(folder) is not None:
             continue
-        found: dict[str, Any] | None = None
         if cell.condition is None:
             settings = report["settings"].get(cell.set_name, {}).get(cell.method)
             if settings is not None:
-                found = {"settings": settings, "tried": [None] * report["configurations"]}
+                tried = [None] * report["configurations"]
+                cell.write(folder, {"settings": settings, "tried": tried})
         elif (row := known.get((cell.set_name, cell.method, cell.condition.name))) is not None:
-            found = {**row, "seeds": report["seeds"][: len(row["rmse"])]}
-        if found is not None:
-            found |= {"set": cell.set_name, "method": cell.method, "versions": report["versions"]}
-            (folder / cell.file_name).write_text(json.dumps(found, indent=1) + "\n")
-    if report["timing"] is not None and not (folder / "timing.json").exists():
-        (folder / "timing.json").write_text(json.dumps(report["timing"], indent=1) + "\n")
+            nothing = {key: [None] * len(row["rmse"]) for key in MEASURED}
+            cell.write(folder, {**nothing, **row})
+
+
+def looked(results: Path, version: str | None = None) -> list[str]:
+    """Return the versions of ours that have met the reporting draws, this one included."""
+    path = results.with_name(f"{results.stem}_looks.json")
+    seen: list[str] = json.loads(path.read_text()) if path.exists() else []
+    if version is not None and version not in seen:
+        seen.append(version)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(seen, indent=1) + "\n")
+    return seen

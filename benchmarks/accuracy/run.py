@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
 
-from .cells import Cell, compute
+from .cells import Cell, compute, version_of
+from .plan import seeds_of
 
 Kind = tuple[str, str, bool]
 
@@ -64,45 +66,80 @@ def _kind(cell: Cell) -> Kind:
     return cell.set_name, cell.method, cell.condition is None
 
 
-def wanting(cells: Sequence[Cell], folder: Path, n_splits: int) -> list[Cell]:
-    """Return the cells that are not on disk with as many splits."""
+def wanting(
+    cells: Sequence[Cell], folder: Path, most: int, again: Collection[str] = ()
+) -> list[Cell]:
+    """Return the cells with fewer draws than planned, and of some methods the outdated ones."""
 
     def there(cell: Cell) -> bool:
         found = cell.read(folder)
-        return found is not None and (
-            cell.condition is None or len(found["seeds"]) >= cell.splits(n_splits)
-        )
+        if found is None:
+            return False
+        if cell.condition is None:
+            return True
+        outdated = cell.method in again and found["by"] != version_of(cell.method)
+        return not outdated and len(found["rmse"]) >= cell.draws(most)
 
     return [cell for cell in cells if not there(cell)]
 
 
-def _timed(cell: Cell, folder: Path, n_splits: int, n_configurations: int) -> tuple[Cell, float]:
-    return cell, compute(cell, folder, n_splits, n_configurations)
+def _timed(cell: Cell, folder: Path, seeds: Sequence[int], n_configurations: int) -> Any:
+    try:
+        return cell, compute(cell, folder, seeds, n_configurations)
+    except ImportError as error:  # a package of a peer is not installed: the page says "not run"
+        return cell, error
 
 
 def computed(
-    cells: Sequence[Cell], folder: Path, n_splits: int, n_configurations: int, jobs: int
+    cells: Sequence[Cell], folder: Path, work: Work, jobs: int
 ) -> Iterator[tuple[Cell, float]]:
     """Compute cells, of each set the tunings first; yield each with its processor seconds."""
+    missing: set[str] = set()
     for set_name in dict.fromkeys(cell.set_name for cell in cells):
         for tuning in (True, False):
-            work = [
-                delayed(_timed)(cell, folder, n_splits, n_configurations)
+            chosen = [
+                delayed(_timed)(cell, folder, work.seeds(cell), work.configurations)
                 for cell in cells
-                if cell.set_name == set_name and (cell.condition is None) == tuning
+                if cell.set_name == set_name
+                and (cell.condition is None) == tuning
+                and cell.method not in missing
             ]
-            yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
+            for cell, spent in Parallel(n_jobs=jobs, return_as="generator_unordered")(chosen):
+                if isinstance(spent, ImportError):
+                    missing.add(cell.method)
+                    print(f"{cell.method} is not run: {spent}", flush=True)
+                else:
+                    yield cell, spent
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much is asked for, and on which draws."""
+
+    draws: int
+    configurations: int
+    development: bool
+
+    def seeds(self, cell: Cell) -> list[int]:
+        """Return the seeds of a cell's draws."""
+        return seeds_of(cell.draws(self.draws), self.development)
+
+
+ROUNDS = (3, 5, 10, 20)
+"""Draws of all cells before any has more: a run that is ended early is still an even one."""
 
 
 def run(
-    cells: Sequence[Cell], folder: Path, n_splits: int, n_configurations: int, jobs: int
+    cells: Sequence[Cell], folder: Path, work: Work, jobs: int, again: Collection[str] = ()
 ) -> None:
-    """Compute what is wanting."""
-    cells = wanting(cells, folder, n_splits)
-    print(f"{len(cells)} cells to compute", flush=True)
-    progress = Progress(cells)
-    try:
-        for cell, seconds in computed(cells, folder, n_splits, n_configurations, jobs):
-            progress.done(cell, seconds)
-    finally:
-        progress.stop()
+    """Compute what is wanting, round after round."""
+    for most in [r for r in ROUNDS if r < work.draws] + [work.draws]:
+        part = replace(work, draws=most)
+        asked = wanting(cells, folder, most, again)
+        print(f"{len(asked)} cells to compute, up to {most} draws each", flush=True)
+        progress = Progress(asked)
+        try:
+            for cell, seconds in computed(asked, folder, part, jobs):
+                progress.done(cell, seconds)
+        finally:
+            progress.stop()

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .summary import CLEANLAB, KEEL_LIMITS, OURS, PUBLISHED_FUNCTION, RANKING
+from .names import CLEANLAB, OURS, RANKING
+from .summary import KEEL_LIMITS, PUBLISHED_FUNCTION
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def cost_targets(summary: dict[str, Any]) -> Iterator[Target]:
 def peer_targets(summary: dict[str, Any]) -> Iterator[Target]:
     """Return wins over the best tuned peer where targets are wrong."""
     dirty = [c for c in summary["contests"] if not c["condition"].endswith(" 0%")]
+    if not dirty:
+        return
     won = sum(c["won"] for c in dirty)
     yield Target(
         "below every tuned peer in 9 of 10 cells (set and condition) with wrong targets",
@@ -120,6 +123,8 @@ def finding_targets(summary: dict[str, Any]) -> Iterator[Target]:
             others = [values[m] for m in (CLEANLAB, RANKING) if m in values]
             if values[OURS] <= max(others):
                 behind.append(f"{name}, {condition}")
+    if not ranking:
+        return
     sets = {each.split(",")[0] for each in behind}
     yield Target(
         "average precision of finding wrong rows above cleanlab's and above a tuned "
