@@ -164,6 +164,23 @@ def test_another_column_is_foreseen_from_the_inputs_by_networks_that_have_not_se
     assert abs(moved[9, 0]) < 0.3
 
 
+def test_forecasts_of_the_noise_for_other_rows_vary_as_those_for_rows_that_were_not_seen(problem):
+    rng = np.random.default_rng(1)
+    sizes = np.sin(4 * problem.X[:, :1]) + rng.normal(size=(240, 1))
+    weight = rng.uniform(0.2, 2.0, size=240)
+    committee = committee_of(problem)
+    forecast, networks = committee.scatter(sizes, weight, None, 3)
+    unseen, mean, plain = committee._asked(sizes, weight, 3)
+    np.testing.assert_array_equal(forecast, unseen)
+    centre = np.average(unseen[:, 0], weights=weight)
+    ratio = np.cov(unseen[:, 0], aweights=weight) / np.cov(mean[:, 0], aweights=weight)
+    assert 1.01 < ratio < 1.9  # noise averages out of the mean of four
+    new = rng.uniform(size=(50, 3))
+    for lively, calm in zip(networks, plain, strict=True):
+        expected = centre + ratio * (calm.output(new) - centre)
+        np.testing.assert_allclose(lively.output(new), expected, rtol=1e-9, atol=1e-12)
+
+
 def test_networks_that_are_only_asked_are_small_and_nobody_is_told_of_them(problem):
     told = []
     large = replace(committee_of(problem), watch=lambda *step: told.append(step))

@@ -46,6 +46,9 @@ ASKED_NODES = 30
 """Size of networks that foresee another column; rejection and noise have no fine structure. By
 argument."""
 
+LIVELIEST = 2.0
+"""Most that forecasts of the noise for other rows are spread out. By argument."""
+
 RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
 """Penalties tried, for each unit of weight and targets of size one: from what rounding allows to
 what leaves a mean only. Measured in the ablation: chosen by leave-one-out and not fixed, friedman
@@ -198,14 +201,27 @@ class Committee:
         column of shape (n_rows, n_outputs), tuple of Network
             Forecasts for rows that were not seen, and what makes them. Where rows are few, all
             are zero: nothing can be foreseen.
+
+        Notes
+        -----
+        A row that was not seen has the forecast of one network in four, other rows have the mean
+        of all, which varies less. It is spread to vary as much: how far forecasts are trusted was
+        seen on the former. On 16 draws of noise that grows tenfold 2.3 points more of the noisiest
+        fifth lay within their intervals.
         """
+        rows = self.problem.rows
         if self.parts.n_different < FEW_ROWS:
-            return self.problem.rows.map(lambda t: 0.0 * t, sizes), ()
-        return self._asked(sizes, weight, number)
+            return rows.map(lambda t: 0.0 * t, sizes), ()
+        forecast, mean, networks = self._asked(sizes, weight, number)
+        centre, lively = _mean_and_variance(rows, forecast, weight)
+        _, calm = _mean_and_variance(rows, mean, weight)
+        more = np.clip(lively / np.maximum(calm, 1e-300), 1.0, LIVELIEST)
+        return forecast, tuple(_enlivened(each, more, centre) for each in networks)
 
     def _asked(
         self, target: Column, weight: Column, number: int
-    ) -> tuple[Column, tuple[Network, ...]]:
+    ) -> tuple[Column, Column, tuple[Network, ...]]:
+        """Return forecasts by networks that have not seen a row, by all of them, and these."""
         asked = replace(self.problem, y=target, weight=weight)
         recipe = replace(self.recipe, max_nodes=min(ASKED_NODES, self.recipe.max_nodes))
         grown = self._grown(asked, recipe, number, _folds_of(0, FOLDS), None)
@@ -216,7 +232,9 @@ class Committee:
         rows = self.problem.rows
         errors = mean_left_out(rows, self.parts.fold, left_out, folds)
         networks = _networks(self.problem, [member.nodes for member in members], tuned)
-        return rows.map(lambda t, e: t - e, target, errors), networks
+        forecast = rows.map(lambda t, e: t - e, target, errors)
+        mean = rows.map(lambda t, *e: t - sum(e) / len(e), target, *left_out)
+        return forecast, mean, networks
 
     def forecast(self, networks: Sequence[Network]) -> Column:
         """Return the mean of what networks, made elsewhere, foresee for the rows here."""
@@ -410,6 +428,22 @@ def _tuned(problem: Problem, parts: Parts, ridges: HostArray, layer: Grown) -> T
 
     left_out = problem.rows.map(chosen, parts.fold, tuned.left_out, unseen.left_out)
     return replace(tuned, left_out=left_out)
+
+
+def _mean_and_variance(rows: Rows, values: Column, weight: Column) -> tuple[HostArray, HostArray]:
+    def sums(v: Array, w: Array) -> Totals:
+        return w[None, :] @ v, w[None, :] @ (v * v), namespace(w).sum(w)
+
+    total, squares, mass = rows.reduce(sums, values, weight)
+    mean = total[0] / mass
+    return mean, np.maximum(squares[0] / mass - mean * mean, 0.0)
+
+
+def _enlivened(network: Network, more: HostArray, centre: HostArray) -> Network:
+    """Return a network whose outputs lie so much farther from a centre; its last node is one."""
+    weights = more * network.output_weights
+    weights[-1] += (1.0 - more) * centre
+    return replace(network, output_weights=weights)
 
 
 def _networks(
