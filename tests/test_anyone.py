@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, Ridge
@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from robustscn import RobustRegressor
+from robustscn.datasets import load_keel
 from robustscn.estimators._crossfit import (
     Teacher,
     _drawn,
@@ -73,8 +74,9 @@ def test_linear_regression_becomes_the_fit_to_the_right_rows():
     robust = RobustRegressor(LinearRegression(), random_state=0).fit(X, y)
     right = LinearRegression().fit(X[~wrong], y[~wrong])
     np.testing.assert_allclose(robust.estimator_.coef_, right.coef_, atol=0.02)
+    # What was learned with are the weights of the round before, which differ by little.
     weighted = LinearRegression().fit(X, y, robust.inlier_weight_)
-    np.testing.assert_allclose(robust.predict(X), weighted.predict(X), atol=1e-3)
+    np.testing.assert_allclose(robust.predict(X), weighted.predict(X), atol=5e-3)
 
 
 class Memory(RegressorMixin, BaseEstimator):
@@ -255,3 +257,16 @@ def test_fits_to_few_rows_are_done_by_one_thread_and_limits_come_back():
         assert limits() == before
     assert seen
     assert all(set(each) == {1} for each in seen)
+
+
+def test_clean_rows_that_trees_meet_badly_are_not_taken_for_wrong_ones():
+    X, y = load_keel("stock", return_X_y=True)
+    test = np.random.default_rng(0).uniform(size=len(y)) < 0.25
+    trees = HistGradientBoostingRegressor(random_state=0)
+    plain = clone(trees).fit(X[~test], y[~test])
+    robust = RobustRegressor(trees, random_state=0).fit(X[~test], y[~test])
+    errors = [np.sqrt(np.mean((m.predict(X[test]) - y[test]) ** 2)) for m in (robust, plain)]
+    # By the weights of the last round it would be two fifths more.
+    assert errors[0] < 1.15 * errors[1]
+    assert robust.n_rounds_ < len(robust.error_path_) == 6
+    assert f"round {robust.n_rounds_} of 6" in robust.stop_reason_

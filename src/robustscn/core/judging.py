@@ -354,6 +354,43 @@ def informed(
     return replace(kept, noise=noise)
 
 
+def judged_again(
+    rows: Rows,
+    sample_weight: Column,
+    learner: Learner[Model],
+    kept: Round[Model],
+    plan: Plan,
+    trusted: Column | None,
+) -> Round[Model]:
+    """Return a round whose rows are judged by another plan than its own.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    sample_weight : column of shape (n_rows,)
+        The caller's weights.
+    learner : Learner
+        Who is asked how noise depends on the inputs, where that is not known.
+    kept : Round
+        The round.
+    plan : Plan
+        Weighting and floor.
+    trusted : column of shape (n_rows,) or None
+        One where a row is known to be right.
+
+    Returns
+    -------
+    Round
+        With the same model and the same evidence.
+    """
+    kept = informed(rows, sample_weight, learner, kept, 0)
+    evidence, doubt = kept.evidence, kept.opinion.doubt
+    judged = _judged(rows, sample_weight, plan, evidence, doubt, kept.widest, kept.noise)
+    suggested = trusting(rows, judged.inlier_weight, sample_weight, trusted)
+    return replace(kept, plan=plan, doubt=doubt, verdict=replace(judged, inlier_weight=suggested))
+
+
 def _judged(
     rows: Rows,
     sample_weight: Column,

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, HostArray
 from ..core.committee import disagreement_of
-from ..core.judging import HALVED, WIDEST, Plan, Start, judge
+from ..core.judging import HALVED, WIDEST, Plan, Start, judge, judged_again
+from ..core.keeping import kept_round
 from ..core.noise import relative_scale
 from ..core.recipe import Stop
 from ..core.scale import centred, mean_size
@@ -88,9 +89,9 @@ class RobustRegressor(Around):
     error_path_ : array of shape (n_rounds,)
         Mean absolute left-out residual of all rows in each round.
     n_rounds_ : int
-        Rounds that were run.
+        The round that was kept: the last, unless an earlier one clearly met left-out rows better.
     stop_reason_ : str
-        Why it was the last.
+        Which round was kept and why.
     n_features_in_ : int
         Number of inputs, where they can be counted.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -192,14 +193,21 @@ class RobustRegressor(Around):
             taught = weight * last.inlier_weight
             if watch.end_round(partial(_predicting, learner, taught, training.flat)):
                 break
-        self._keep_clones(learner.on_all_rows(weight * last.inlier_weight), last.model)
+        number = kept_round(rows, weight, [each.evidence for each in rounds])
+        kept = rounds[number]
+        self._keep_clones(learner.on_all_rows(weight * kept.weight_used), kept.model)
         self.error_path_ = np.array([mean_size(rows, r.evidence, weight) for r in rounds])
         self._flat, self._scale = training.flat, training.scale
-        self._keep_weights(training, last)
-        self.n_rounds_ = len(rounds)
-        self.stop_reason_ = f"all {len(plans)} rounds of judging were run"
+        # A round that believed nearly all rows teaches well; which are wrong the last plan says.
+        kept = judged_again(rows, weight, learner, kept, plans[len(rounds) - 1], problem.trusted)
+        self._keep_weights(training, kept)
+        self.n_rounds_ = number + 1
+        self.stop_reason_ = (
+            f"round {number + 1} of {len(rounds)} is the last of those with the lowest error on "
+            "left-out rows"
+        )
         if len(rounds) < len(plans):
-            self.stop_reason_ = f"round {len(rounds)} of {len(plans)}: {Stop.CALLER.value}"
+            self.stop_reason_ += f"; {Stop.CALLER.value}"
         watch.end()
         return self
 
