@@ -82,6 +82,11 @@ def share_of(condition: str) -> float:
     return float(condition.split("%")[0].split()[-1]) / 100
 
 
+def noisy(condition: str) -> bool:
+    """Return whether right rows have noise as well."""
+    return "noise" in condition
+
+
 GROUPS: dict[str, Callable[[str, str], bool]] = {
     "all": lambda _s, _c: True,
     "up to 600 rows": lambda s, _c: SHAPES[s][0] <= 600,
@@ -97,7 +102,8 @@ GROUPS: dict[str, Callable[[str, str], bool]] = {
     "25 or 30 % wrong": lambda _s, c: 0.1 < share_of(c) < 0.4,
     "40 % wrong": lambda _s, c: share_of(c) >= 0.4,
     "wrong without pattern": lambda _s, c: c.startswith(("add", "replace")) and share_of(c) > 0,
-    "wrong with a pattern": lambda _s, c: not c.startswith(("add", "replace")),
+    "wrong with a pattern": lambda _s, c: not c.startswith(("add", "replace")) and not noisy(c),
+    "noise on every row too": lambda _s, c: noisy(c),
 }
 """Cells that a user may find his table among."""
 
