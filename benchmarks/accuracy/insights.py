@@ -22,7 +22,7 @@ from .names import (
 from .plan import SHAPES, TREE_FRIENDLY
 from .statistics import average_ranks
 
-COVERAGE = 0.9
+COVERAGE = 0.95
 """Share of the cells that a method has to be run in to be ranked among the others."""
 
 At = tuple[str, str]
@@ -57,6 +57,9 @@ def over_all(cells: Cells) -> dict[str, Any]:
     blocks = np.array([np.log(relative[rows]).mean(axis=0) for rows in by_set])
     return {
         "methods": methods,
+        "left_out": [
+            m for m in (*FAMILY, *cells.rivals) if m not in methods and m in cells.methods
+        ],
         "cells": len(met),
         "error": [geometric(column) for column in relative.T],
         "seconds": [geometric(column) for column in np.array(seconds).T],
