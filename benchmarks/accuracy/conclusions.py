@@ -68,7 +68,8 @@ def rank_lines(summary: dict[str, Any]) -> list[str]:
     return [
         "## Ranks and time",
         "",
-        f"Methods that were run in most cells, on the {found['cells']} cells that they share. A "
+        f"Methods that were run in nearly all cells, on the {found['cells']} that they share "
+        f"(left out: {'; '.join(found['left_out']) or 'none'}). A "
         "block of the ranks is a set, since conditions of one set are no independent trials; "
         f"Friedman's test: p = {found['p']:.2g}. Two methods closer than the critical difference "
         f"of {found['critical']:.1f} (Nemenyi, 95 %) are not told apart.",
@@ -96,7 +97,8 @@ def advice_lines(summary: dict[str, Any]) -> list[str]:
                      f"{best_in_bold([error[peer]], error[best], 2)[0]} {peer}"])  # fmt: skip
     text = (
         "Error over the best of each cell, geometric mean: 1.00 would be the best everywhere. The "
-        "last column is the peer that is best over the group, picked after the fact."
+        "last column is the peer that is best over the group, picked after the fact. Methods and "
+        "cells are those of the section on ranks."
     )
     head = ("table", *FAMILY, "best peer")
     return ["## What to pick when", "", text, "", *table(head, rows)]

@@ -127,7 +127,9 @@ def error_lines(summary: dict[str, Any]) -> list[str]:
     lines = ["## Error", "", "The best of each column is bold, ours of `RobustSCNRegressor` and "
              "the tuned peers; the oracle, ours trained with the wrong rows removed, does not "
              "compete, nor do ours with trees: the blend and `RobustRegressor` around "
-             "HistGradientBoosting and around LightGBM.", ""]  # fmt: skip
+             "HistGradientBoosting and around LightGBM. Means are over the draws that each has, "
+             "which are not as many for all; verdicts and losses above are on shared draws.",
+             ""]  # fmt: skip
     for name, found in summary["rmse"].items():
         conditions = [c["condition"] for c in summary["contests"] if c["set"] == name]
         if not conditions:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .names import CLEANLAB, OURS, RANKING
+from .names import BLEND, CLEANLAB, OURS, RANKING
 from .summary import KEEL_LIMITS, PUBLISHED_FUNCTION
 
 
@@ -141,6 +141,59 @@ def finding_targets(summary: dict[str, Any]) -> Iterator[Target]:
     )
 
 
+def standing_targets(summary: dict[str, Any]) -> Iterator[Target]:
+    """Return how often ours is told to be behind the best peer, and whether the blend ever is."""
+    standing = summary["standing"]
+    if OURS in standing:
+        own = standing[OURS]
+        behind = own["best"][1]
+        yield Target(
+            "ahead of the best peer or not told apart from it in 9 of 10 cells",
+            f"{own['cells'] - behind} of {own['cells']}",
+            behind <= 0.1 * own["cells"],
+        )
+        yield Target(
+            "nowhere more than 5 % behind the best peer, clean rows included",
+            f"worst {own['worst'] - 1:+.1%}",
+            own["worst"] <= 1.05,
+        )
+    if BLEND in standing:
+        blend = standing[BLEND]
+        yield Target(
+            "networks and trees together: the lowest mean in all cells but one",
+            f"{blend['won']} of {blend['cells']}",
+            blend["won"] >= blend["cells"] - 1,
+        )
+
+
+def tree_targets(summary: dict[str, Any]) -> Iterator[Target]:
+    """Return what making trees robust was to be worth."""
+    for name, found in summary["trees"].items():
+        ratios = list(found["dirty"].values())
+        below = sum(ratio < 1 for ratio in ratios)
+        yield Target(
+            f"`{name}` below the same trees with robust losses, tuned, in 8 of 10 cells with "
+            "wrong rows, never more than 2 % behind",
+            f"{below} of {len(ratios)}, worst {max(ratios) - 1:+.1%}",
+            below >= 0.8 * len(ratios) and max(ratios) <= 1.02,
+        )
+        if found["clean"]:
+            yield Target(
+                f"`{name}` on clean rows at most 1 % above the same trees with the squared loss",
+                _worst(found["clean"]),
+                max(found["clean"].values()) <= 1.01,
+            )
+        beside = found["cleanlab"]
+        if beside["cells"]:
+            longest = max(beside["share_of_time"].values())
+            yield Target(
+                f"`{name}` finds wrong rows better than CleanLearning in every cell, in a fifth "
+                "of its time",
+                f"{beside['better']} of {beside['cells']}, up to {longest:.2f} of the time",
+                beside["better"] == beside["cells"] and longest <= 0.2,
+            )
+
+
 def timing_targets(timing: dict[str, Any] | None) -> Iterator[Target]:
     """Return how long a default fit takes by the clock."""
     for size, limit in (("1,000 x 15", 2.0), ("20,000 x 20", 60.0)):
@@ -157,6 +210,8 @@ def targets(report: dict[str, Any]) -> list[Target]:
         *oracle_targets(summary),
         *cost_targets(summary),
         *peer_targets(summary),
+        *standing_targets(summary),
+        *tree_targets(summary),
         *level_targets(summary),
         *finding_targets(summary),
         *timing_targets(report.get("timing")),
