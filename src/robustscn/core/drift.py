@@ -147,7 +147,9 @@ def _record_change(memory: Memory) -> None:
 
 def _acquit(memory: Memory, errors: HostArray, scales: HostArray) -> None:
     """Take rows off the suspects that the changed world explains."""
-    explained = memory.n_rows - len(errors) + np.flatnonzero(far(errors, scales) <= STRANGE)
+    measured = memory.kept.weight[-len(errors) :] > 0  # not what stands in for a stuck sensor
+    met = measured & (far(errors, scales) <= STRANGE)
+    explained = memory.n_rows - len(errors) + np.flatnonzero(met)
     stays = ~np.isin(memory.suspects[:, 0], explained)
     memory.n_suspects -= int(np.sum(~stays))
     memory.suspects = memory.suspects[stays]
