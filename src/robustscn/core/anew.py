@@ -63,9 +63,15 @@ def started_anew(memory: Memory) -> bool:
     """Let the believing channel start anew where the latest rows are odd; return whether it did."""
     if min(memory.n_errors - ALARM, memory.n_rows) < 2 * ALARM:
         return False
-    best, scales = _best_before(memory)
+    earlier = memory.errors[-min(memory.n_errors, LONG) : -ALARM]
     latest = memory.errors[-2 * ALARM :]
-    odd = np.all(far(latest[:, [best, SLOW, FAST]], scales) > ODD, axis=1)
+    usual = running_scales(earlier[:, SLOW])
+    odd = np.all(far(latest[:, [SLOW, FAST]], usual) > ODD, axis=1)
+    if np.mean(odd[-ALARM:]) < MANY:
+        return False
+    best = int(np.argmin(trimmed_mean(far(earlier, usual), COUNTED)[:MIDDLE]))
+    scales = running_scales(earlier[:, best])
+    odd &= far(latest[:, best], scales) > ODD
     share = float(np.mean(odd[-ALARM:]))
     if share < MANY:
         return False
@@ -86,14 +92,6 @@ def started_anew(memory: Memory) -> bool:
     if agree:
         memory.errors[-n_new:, [FAST, FAST_LEVEL]] = left_out[:, None]
     return True
-
-
-def _best_before(memory: Memory) -> tuple[int, HostArray]:
-    """Return the predictor that erred least before the latest rows, and its scales."""
-    errors = memory.errors[-min(memory.n_errors, LONG) : -ALARM]
-    sizes = far(errors, running_scales(errors[:, SLOW]))
-    best = int(np.argmin(trimmed_mean(sizes, COUNTED)[:MIDDLE]))
-    return best, running_scales(errors[:, best])
 
 
 def _alike(errors: HostArray, scales: HostArray) -> float:

@@ -75,26 +75,27 @@ KEPT_EVENTS = 1000
 
 def decide(memory: Memory) -> None:
     """Let the predictor speak that erred least lately; start anew, or record a change."""
+    tried = memory.n_rows - memory.renewed
     count = min(memory.n_errors, COMPARED, memory.n_rows - memory.restarted)
     if count >= BLOCK:
-        _let_speak(memory, count)
-    tried = memory.n_rows - memory.renewed
-    if min(count, tried) >= TRIED:
-        loss = _losses(memory, min(count, tried))
-        ahead = loss[[FAST, FAST_LEVEL]].min() <= loss[[SLOW, SLOW_LEVEL]].min()
-        if ahead and loss[FAST] < BETTER * loss[SLOW]:
-            _record_change(memory)
+        loss = _let_speak(memory, count)
+        if min(count, tried) >= TRIED:
+            loss = loss if tried >= count else _losses(memory, tried)
+            ahead = loss[[FAST, FAST_LEVEL]].min() <= loss[[SLOW, SLOW_LEVEL]].min()
+            if ahead and loss[FAST] < BETTER * loss[SLOW]:
+                _record_change(memory)
     if memory.plan.robust and tried >= ALARM and started_anew(memory):
         known = memory.n_rows - memory.restarted
         if known >= BLOCK:  # the latest rows follow a relation: no need to wait for more
             _let_speak(memory, known)
 
 
-def _let_speak(memory: Memory, count: int) -> None:
-    """Let the predictor speak that erred least over so many rows."""
+def _let_speak(memory: Memory, count: int) -> HostArray:
+    """Let the predictor speak that erred least over so many rows; return what each erred."""
     loss = _losses(memory, count)
     best = int(np.argmin(loss))
     memory.speaker = best if loss[best] < EARNED * loss[MIDDLE] else MIDDLE
+    return loss
 
 
 def _losses(memory: Memory, count: int) -> HostArray:

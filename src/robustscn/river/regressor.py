@@ -19,7 +19,8 @@ class RobustSCN(base.MiniBatchRegressor):
 
     Wrong rows are ignored, a change that lasts is taken in; see `RobustSCNRegressor.partial_fit`.
     The inputs are those of the first row, which must be numbers: one that is missing later is
-    taken at its mean so far, a new one is passed over.
+    taken at its mean so far, a new one is passed over. They need no scaler: one that learns as rows
+    come changes what they mean, and so the world.
 
     Parameters
     ----------
