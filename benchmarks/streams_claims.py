@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from streams import METHODS, SCORED_FROM, errors_of, read_results, write_results
-from streams_data import CONDITIONS, DRAWS, STREAMS, friedman, spoiled, stream
+from streams_data import DRAWS, STREAMS, friedman, spoiled, stream
 
 from robustscn import RobustSCNRegressor
 from robustscn.core.information import nothing_known
@@ -30,8 +30,8 @@ from robustscn.core.upkeep import solve
 
 Array = np.ndarray
 REFITTED = "ours, refitted"
-BEFORE_CHANGE, AFTER_CHANGE, CHANGED_STREAMS = 500, 400, 16
-COVERAGE = 0.9
+BEFORE_CHANGE, AFTER_CHANGE, CHANGED_STREAMS = 500, 400, 8
+COVERAGE, COVERED = 0.9, ("clean", "10 %", "25 % in bursts")
 CHANGES = {
     "in two regions of the inputs": ("lea", (500, 10**6, 10**6 + 1)),
     "everywhere": ("gra", (500, 10**6)),
@@ -181,7 +181,7 @@ def _rows_until(errors: Array, goal: float) -> int | None:
 def coverage() -> dict[str, float]:
     """Return the share of clean targets in intervals that are made before each row is learned."""
     found = {}
-    for condition in CONDITIONS:
+    for condition in COVERED:
         for name in STREAMS:
             data = stream(name)
             y, _ = spoiled(data.y, condition, DRAWS[0])
