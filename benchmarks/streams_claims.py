@@ -31,7 +31,7 @@ from robustscn.core.upkeep import solve
 Array = np.ndarray
 REFITTED = "ours, refitted"
 BEFORE_CHANGE, AFTER_CHANGE, CHANGED_STREAMS = 500, 400, 8
-COVERAGE, COVERED = 0.9, ("clean", "10 %", "25 % in bursts")
+COVERAGE, COVERED = 0.9, ("10 %", "25 % in bursts")
 CHANGES = {
     "in two regions of the inputs": ("lea", (500, 10**6, 10**6 + 1)),
     "everywhere": ("gra", (500, 10**6)),

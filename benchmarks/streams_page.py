@@ -280,11 +280,10 @@ fastest peer is that of the lowest median.
 COST = """
 What quickness costs, where all changes and no row is wrong: mean errors over the 200 rows before
 the change, the 60 after it and the last 200; and the error in bursts over that without wrong rows,
-by the median of the nine streams. Rows are few for a method that a change can hardly make worse:
-a forest that erred twice as much as ours before errs little more after, and is as good as it was at
-once. What lets it follow a change from the first rows lets it follow a burst. Ours passes
-over bursts of twenty rows, and twenty rows of a new world look like one: below some thirty it
-cannot come.
+by the median of the nine streams. A change can hardly make worse what erred twice as much before,
+and it is soon as good as it was. What lets a forest follow a change from its first rows lets it
+follow a burst. Ours passes over bursts of twenty rows, and twenty rows of a new world look like
+one: it learns that world after forty, and errs more than the forests until then.
 """
 
 COVERAGE = """
