@@ -290,7 +290,8 @@ COVERAGE = """
 ## Intervals
 
 Clean targets inside `predict_interval(X, 0.9)`, each made before its row was learned, the first 200
-rows not counted; one draw. The noise of a few hundred rows is known to a few hundredths.
+rows not counted; one draw. Less than nine tenths are in most: the intervals are too narrow. Rows
+beyond three standard deviations have no say in them, right ones included.
 """
 
 if __name__ == "__main__":
