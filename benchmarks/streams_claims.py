@@ -1,4 +1,4 @@
-"""What is promised of streams beside their errors: speed, digits, memory, calm.
+"""What is promised of streams beside errors: speed, digits, memory, calm, recovery, coverage.
 
     python benchmarks/streams_claims.py                # all, a quarter of an hour
     python benchmarks/streams_claims.py memory --rows 10000000
@@ -17,9 +17,10 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from streams import METHODS, errors_of, read_results, write_results
-from streams_data import friedman, spoiled
+from streams import METHODS, SCORED_FROM, errors_of, read_results, write_results
+from streams_data import DRAWS, STREAMS, friedman, spoiled, stream
 
+from robustscn import RobustSCNRegressor
 from robustscn.core.information import nothing_known
 from robustscn.core.memory import BLOCK, Plan
 from robustscn.core.nodes import Nodes
@@ -30,6 +31,7 @@ from robustscn.core.upkeep import solve
 Array = np.ndarray
 REFITTED = "ours, refitted"
 BEFORE_CHANGE, AFTER_CHANGE, CHANGED_STREAMS = 500, 400, 8
+COVERAGE, COVERED = 0.9, ("10 %", "25 % in bursts")
 CHANGES = {
     "in two regions of the inputs": ("lea", (500, 10**6, 10**6 + 1)),
     "everywhere": ("gra", (500, 10**6)),
@@ -137,29 +139,35 @@ def false_drifts() -> dict[str, float]:
     return {"rows": streams * n, "drift events": int(sum(events))}
 
 
-def recovery() -> dict[str, dict[str, list[int | None]]]:
-    """Return rows after abrupt changes until a method is as good as the best peer becomes.
+def recovery() -> dict[str, dict[str, Any]]:
+    """Return how methods fare around abrupt changes.
 
     Returns
     -------
     dict of str to dict
-        Kind of change and share of wrong rows to methods to rows, one number for each stream; none
-        where they are not enough.
+        Kind of change and share of wrong rows to methods to rows after the change until a method
+        is as good as the best peer becomes, one number for each stream, none where they are not
+        enough, and mean errors over streams: of 200 rows before the change, the 60 after, and the
+        last 200.
     """
     found = {}
     for said, (kind, position) in CHANGES.items():
         for condition in ("clean", "10 %"):
-            rows: dict[str, list[int | None]] = {m: [] for m in METHODS if m != REFITTED}
+            its: dict[str, Any] = {m: {"rows": [], "errors": []} for m in METHODS if m != REFITTED}
             for seed in range(101, 101 + CHANGED_STREAMS):
                 data = friedman(kind, BEFORE_CHANGE + AFTER_CHANGE, position, seed=seed)
                 y, _ = spoiled(data.y, condition, seed)
-                errors = {m: np.abs(errors_of(METHODS[m](), data, y)) for m in rows}
+                errors = {m: np.abs(errors_of(METHODS[m](), data, y)) for m in its}
                 late = {m: float(np.mean(e[-200:])) for m, e in errors.items()}
-                goal = 1.25 * min(late[m] for m in rows if m != "ours")
-                for method, its in rows.items():
-                    its.append(_rows_until(errors[method][BEFORE_CHANGE:], goal))
-            found[f"{said}|{condition}"] = rows
-            print(said, condition, rows, flush=True)
+                goal = 1.25 * min(late[m] for m in its if m != "ours")
+                for method, e in errors.items():
+                    its[method]["rows"].append(_rows_until(e[BEFORE_CHANGE:], goal))
+                    parts = e[BEFORE_CHANGE - 200 : BEFORE_CHANGE], e[BEFORE_CHANGE:][:60], e[-200:]
+                    its[method]["errors"].append([float(np.mean(part)) for part in parts])
+            for one in its.values():
+                one["errors"] = np.mean(one["errors"], axis=0).tolist()
+            found[f"{said}|{condition}"] = its
+            print(said, condition, its, flush=True)
     return found
 
 
@@ -170,6 +178,26 @@ def _rows_until(errors: Array, goal: float) -> int | None:
     return int(met[0]) if len(met) else None
 
 
+def coverage() -> dict[str, float]:
+    """Return the share of clean targets in intervals that are made before each row is learned."""
+    found = {}
+    for condition in COVERED:
+        for name in STREAMS:
+            data = stream(name)
+            y, _ = spoiled(data.y, condition, DRAWS[0])
+            model = RobustSCNRegressor(n_networks=4, max_nodes=100, n_jobs=1, random_state=0)
+            inside = []
+            for i, target in enumerate(data.y):
+                row = data.X[i : i + 1]
+                if i >= SCORED_FROM:
+                    low, high = model.predict_interval(row, COVERAGE)[0]
+                    inside.append(low <= target <= high)
+                model.partial_fit(row, y[i : i + 1])
+            found[f"{name}|{condition}"] = float(np.mean(inside))
+            print(name, condition, found[f"{name}|{condition}"], flush=True)
+    return found
+
+
 CLAIMS: dict[str, Callable[..., dict[str, Any]]] = {
     "speed": speed,
     "digits": digits,
@@ -177,6 +205,7 @@ CLAIMS: dict[str, Callable[..., dict[str, Any]]] = {
     "calm": calm,
     "false_drifts": false_drifts,
     "recovery": recovery,
+    "coverage": coverage,
 }
 
 

@@ -47,3 +47,18 @@ def test_missing_and_new_inputs_are_no_error() -> None:
     for i in range(30):
         model.learn_one({"a": i, "b": 2.0 * i}, float(i))
     assert np.isfinite(model.predict_one({"a": 3, "new": 1}))
+
+
+def test_gaps_are_filled_as_if_rows_came_one_by_one() -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(230, 2))
+    y = X.sum(axis=1)
+    X[rng.uniform(size=X.shape) < 0.2] = np.nan
+    one, many = _small(), _small()
+    for (a, b), target in zip(X, y, strict=True):
+        one.learn_one({"a": a, "b": None if np.isnan(b) else b}, target)
+    many.learn_many(pd.DataFrame(X, columns=["a", "b"]), pd.Series(y))
+    probe = {"a": None, "b": 0.3}
+    assert one.predict_one(probe) == many.predict_one(probe)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robustscn.core.drift import ARCHIVED
+from robustscn.core.drift import ARCHIVED, _record_change
 from robustscn.core.memory import BLOCK
 from small import after, nothing, plant, stream_alone
 
@@ -47,6 +47,16 @@ def test_a_stuck_sensor_is_no_change() -> None:
     stream = after(stream_alone(), X[:860], y[:860])
     assert len(stream.drifts) == 0
     assert np.mean(np.abs(stream.predict(X[900:], nothing)[:, 0] - clean[900:])) < 0.15
+
+
+def test_rows_of_a_stuck_sensor_stay_suspects_when_the_sceptic_gives_way() -> None:
+    X, _, y = plant(1200)
+    y[800:860] = y[799] + 2.0
+    stream = after(stream_alone(), X[:860], y[:860])
+    stuck = stream.suspects[:, 0] >= 800
+    assert np.sum(stuck) > 50
+    _record_change(stream)
+    assert np.sum(stream.suspects[:, 0] >= 800) == np.sum(stuck)
 
 
 def test_a_world_that_comes_back_is_recognised() -> None:

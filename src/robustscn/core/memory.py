@@ -121,7 +121,9 @@ class Memory:
     speaker : int
         Which predictor speaks.
     restarted : int
-        Row from which on the believing channel knows what it knows.
+        Row from which on predictors are compared.
+    renewed : int
+        Row after which the believing channel started anew.
     suspected : int
         Row at which a change may have begun, -1 where nothing points to one.
     since : int
@@ -155,6 +157,7 @@ class Memory:
     n_rows: int = 0
     speaker: int = SLOW
     restarted: int = 0
+    renewed: int = 0
     suspected: int = -1
     since: int = 0
     due: int = BLOCK

@@ -133,7 +133,9 @@ def drawn_to(n_columns: int, n_outputs: int, n_given: int) -> HostArray:
     return np.eye(n_columns, n_outputs) if n_given else np.zeros((n_columns, n_outputs))
 
 
-def solved(columns: HostArray, evidence: Evidence, n_given: int) -> tuple[Information, float]:
+def solved(
+    columns: HostArray, evidence: Evidence, n_given: int
+) -> tuple[Information, float, HostArray]:
     """Return the information of the evidence, with the ridge of the lowest left-out error.
 
     Parameters
@@ -151,11 +153,14 @@ def solved(columns: HostArray, evidence: Evidence, n_given: int) -> tuple[Inform
         Of the rows and the ridge.
     ridge : float
         The penalty for each unit of weight.
+    left_out : array of shape (n_rows, n_outputs)
+        Targets less what would be said of each row had it been left out.
     """
     targets, weight = evidence.mixed()
     towards = drawn_to(columns.shape[1], targets.shape[1], n_given)
     if not weight.sum() > 0:
-        return information_of(columns, targets, weight + 1e-12, 1.0, towards), 1.0
+        nothing = information_of(columns, targets, weight + 1e-12, 1.0, towards)
+        return nothing, 1.0, evidence.targets - columns @ towards
     design = Design(
         LocalRows(len(weight)),
         columns[:, :-1],
@@ -165,7 +170,8 @@ def solved(columns: HostArray, evidence: Evidence, n_given: int) -> tuple[Inform
         columns.shape[1] - 1,
     )
     tuned = ridge_by_leave_one_out(design, RIDGES, in_memory=True)
-    return information_of(columns, targets, weight, tuned.ridge, towards), tuned.ridge
+    information = information_of(columns, targets, weight, tuned.ridge, towards)
+    return information, tuned.ridge, tuned.left_out + evidence.targets - targets
 
 
 def recipe_of(n_features: int, room: int, seed: int, round: int, activation: str) -> Recipe:

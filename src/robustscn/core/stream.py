@@ -24,9 +24,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .anew import ANCHOR
 from .arrays import HostArray
 from .channel import LEVEL, STRANGE, Channel, followed
-from .drift import ANCHOR, KEPT_EVENTS, decide
+from .drift import KEPT_EVENTS, decide
 from .information import nothing_known
 from .line import Line, robust_line
 from .memory import (
@@ -124,7 +125,7 @@ class Stream(Memory):
         solve(self, [Evidence(rows.y, believed, rows.y, 0.0)] * 2, self.columns(rows.X, rows.given))
         self.due = 2 * n
         # A burst that a network has bent to is no error of it: it has to show on later rows.
-        self.restarted = n
+        self.restarted = self.renewed = n
         self.speaker = SLOW if self.line is None else LINE
 
     def predict(self, X: HostArray, see: See) -> HostArray:

@@ -95,7 +95,7 @@ def solve(memory: Memory, evidence: list[Evidence], columns: HostArray) -> None:
     """Let both channels know just what the evidence says."""
     channels = []
     for each in evidence:
-        information, ridge = solved(columns, each, memory.kept.given.shape[1])
+        information, ridge, _ = solved(columns, each, memory.kept.given.shape[1])
         weights = information.output_weights()
         tail = memory.kept.y[-LEVEL:] - columns[-LEVEL:] @ weights
         channels.append(Channel(information, weights, ridge, tail))

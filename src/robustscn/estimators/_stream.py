@@ -47,7 +47,7 @@ class Drift(NamedTuple):
     size : float
         How far the change moved predictions, by their median, in the unit of y.
     deviations : float
-        The same in robust standard deviations of the errors after it.
+        The same in the robust standard deviations that were usual before it.
     """
 
     row: int

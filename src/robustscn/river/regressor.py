@@ -19,7 +19,8 @@ class RobustSCN(base.MiniBatchRegressor):
 
     Wrong rows are ignored, a change that lasts is taken in; see `RobustSCNRegressor.partial_fit`.
     The inputs are those of the first row, which must be numbers: one that is missing later is
-    taken at its mean so far, a new one is passed over.
+    taken at its mean so far, a new one is passed over. They need no scaler: one that learns as rows
+    come changes what they mean, and so the world.
 
     Parameters
     ----------
@@ -81,10 +82,8 @@ class RobustSCN(base.MiniBatchRegressor):
         if self._names is None:
             self._names = sorted(x, key=str)
             self._mean = np.zeros(len(self._names))
-        row = self._row(x)
-        self._seen += 1
-        self._mean += (row - self._mean) / self._seen
-        self._model.partial_fit(row[None], np.array([float(y)]), np.array([float(w)]))
+        row = self._followed(self._row(x)[None])
+        self._model.partial_fit(row, np.array([float(y)]), np.array([float(w)]))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """Predict one target.
@@ -101,7 +100,7 @@ class RobustSCN(base.MiniBatchRegressor):
         """
         if not hasattr(self._model, "n_features_in_"):
             return 0.0
-        return float(self._model.predict(self._row(x)[None])[0])
+        return float(self._model.predict(self._filled(self._row(x))[None])[0])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
         """Learn several rows, as if they came one by one.
@@ -116,10 +115,7 @@ class RobustSCN(base.MiniBatchRegressor):
         if self._names is None:
             self._names = sorted(X.columns, key=str)
             self._mean = np.zeros(len(self._names))
-        rows = self._rows(X)
-        self._seen += len(rows)
-        self._mean += np.sum(rows - self._mean, axis=0) / self._seen
-        self._model.partial_fit(rows, np.asarray(y, float))
+        self._model.partial_fit(self._followed(self._rows(X)), np.asarray(y, float))
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Predict several targets.
@@ -138,7 +134,7 @@ class RobustSCN(base.MiniBatchRegressor):
 
         if not hasattr(self._model, "n_features_in_"):
             return pd.Series(np.zeros(len(X)), index=X.index)
-        return pd.Series(self._model.predict(self._rows(X)), index=X.index)
+        return pd.Series(self._model.predict(self._filled(self._rows(X))), index=X.index)
 
     @property
     def drifts(self) -> list[Drift]:
@@ -153,9 +149,18 @@ class RobustSCN(base.MiniBatchRegressor):
     def _row(self, x: dict[Any, Any]) -> np.ndarray:
         assert self._names is not None
         values = (x.get(name) for name in self._names)
-        row = np.array([np.nan if v is None else float(v) for v in values])
-        return np.where(np.isnan(row), self._mean, row)
+        return np.array([np.nan if v is None else float(v) for v in values])
 
     def _rows(self, X: pd.DataFrame) -> np.ndarray:
-        rows = X.reindex(columns=self._names).to_numpy(float)
+        return X.reindex(columns=self._names).to_numpy(float, copy=True)
+
+    def _filled(self, rows: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(rows), self._mean, rows)
+
+    def _followed(self, rows: np.ndarray) -> np.ndarray:
+        """Fill the gaps of each row by the means of those before it, and let the means follow."""
+        for i, row in enumerate(rows):
+            rows[i] = self._filled(row)
+            self._seen += 1
+            self._mean += (rows[i] - self._mean) / self._seen
+        return rows
