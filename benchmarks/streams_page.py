@@ -242,7 +242,7 @@ there, unless they are two fifths of all.
 - `suspects_` lists rows beyond three standard deviations; those that a recorded change explains are
   taken off again.
 - `predict_interval` of `RobustSCNRegressor` follows the stream: its ends are quantiles of the
-  errors of the last 500 rows but the strange ones.
+  errors of the last 500 rows, each counted by its probability to be a right row's.
 
 Rows are learned in blocks of 20 counted from the first, so the cut into calls makes no difference,
 to the bit. New nodes are looked for when the number of rows since the last change has doubled: they
@@ -290,8 +290,8 @@ COVERAGE = """
 ## Intervals
 
 Clean targets inside `predict_interval(X, 0.9)`, each made before its row was learned, the first 200
-rows not counted; one draw. Less than nine tenths are in most: the intervals are too narrow. Rows
-beyond three standard deviations have no say in them, right ones included.
+rows not counted; one draw. Less than nine tenths are in most: the intervals are too narrow, since
+errors after a change are larger than the last ones before it.
 """
 
 if __name__ == "__main__":

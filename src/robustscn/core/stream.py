@@ -45,6 +45,7 @@ from .memory import (
     Memory,
     Plan,
 )
+from .mixture import BINS, bin_of, kinds_in
 from .nodes import Nodes
 from .regrowth import Evidence, Unit, drawn_to
 from .running import far, inlier_weight, running_scales
@@ -162,16 +163,21 @@ class Stream(Memory):
         Returns
         -------
         array of shape (2, n_outputs) or None
-            Quantiles of the errors of the one that speaks over the last `LONG` rows, but for
-            those that are strange: as the world changes, so do they. None before `WARY` rows.
+            Quantiles of the errors of the one that speaks over the last `LONG` rows, each counted
+            by its probability to be a right row's: as the world changes, so do they. None before
+            `WARY` rows.
         """
         if self.n_rows < WARY:
             return None
         errors = self.errors_of(self.speaker, min(LONG, self.n_rows))
-        if self.plan.robust:
-            errors = errors[far(errors, running_scales(errors)) <= STRANGE]
         beyond = (1.0 - coverage) / 2.0
-        return np.quantile(errors, [beyond, 1.0 - beyond], axis=0, method="weibull")
+        shares = np.array([beyond, 1.0 - beyond])
+        if not self.plan.robust:
+            return np.quantile(errors, shares, axis=0, method="weibull")
+        sizes = np.abs(errors) / running_scales(errors)
+        return np.stack(
+            [_right_between(*each, shares) for each in zip(errors.T, sizes.T, strict=True)], axis=1
+        )
 
     def _speaking(self) -> Channel | Line:
         spoken: Channel | Line | None = (self.slow, self.fast, self.line)[self.speaker // 2]
@@ -370,3 +376,12 @@ def begun(
         n_errors=n_errors,
         due=WARY if learned > 0 else BLOCK,
     )
+
+
+def _right_between(errors: HostArray, sizes: HostArray, shares: HostArray) -> HostArray:
+    """Return quantiles of errors, each counted by its probability to be a right row's."""
+    kinds = kinds_in(np.bincount(bin_of(sizes), minlength=BINS) / len(sizes))
+    order = np.argsort(errors, kind="stable")
+    mass = np.cumsum(1.0 - kinds.probability_wrong(sizes[order]))
+    # Of n errors each stands between two of n + 1 shares, as if one more were to come.
+    return np.interp(shares, mass / (mass[-1] + mass[-1] / len(errors)), errors[order])
