@@ -14,9 +14,11 @@ from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from robustscn import RobustRegressor
+from quick import quick
+from robustscn import RobustBlendRegressor, RobustRegressor, RobustSCNRegressor
 from robustscn.datasets import load_keel
 from robustscn.estimators._crossfit import (
+    MANY_ROWS,
     Teacher,
     _drawn,
     by_value,
@@ -24,6 +26,7 @@ from robustscn.estimators._crossfit import (
     ready_for,
     weight_name,
 )
+from robustscn.estimators._judges import networks_can_judge, widened
 
 
 def rows(n=300, *, share=0.2, seed=0):
@@ -36,7 +39,12 @@ def rows(n=300, *, share=0.2, seed=0):
     return X, y, clean, wrong
 
 
-@parametrize_with_checks([RobustRegressor(Ridge(), n_rounds=2)])
+@parametrize_with_checks(
+    [
+        RobustRegressor(Ridge(), n_rounds=2),
+        RobustRegressor(Ridge(), judge=quick("RobustSCNRegressor")),
+    ]
+)
 def test_scikit_learns_checks(estimator, check, monkeypatch):
     # With it scikit-learn runs its check of array dispatch instead of skipping it.
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
@@ -182,7 +190,7 @@ def test_the_scale_follows_noise_that_grows_with_the_value():
     clean = np.exp(3 * X[:, 0])
     y = clean * (1 + 0.1 * rng.normal(size=2000))
     trees = HistGradientBoostingRegressor(max_iter=50)
-    robust = RobustRegressor(trees, random_state=0).fit(X[:1000], y[:1000])
+    robust = RobustRegressor(trees, judge="clones", random_state=0).fit(X[:1000], y[:1000])
     X, y, clean = X[1000:], y[1000:], clean[1000:]
     dear = clean > np.quantile(clean, 0.95)
     assert np.mean(robust.outliers_) < 0.01
@@ -237,6 +245,9 @@ def test_clear_errors():
         RobustRegressor(Ridge()).fit(X, y, np.zeros(20))
     with pytest.raises(ValueError, match="fdr must be a number between 0 and 1"):
         RobustRegressor(Ridge(), fdr=1.5).fit(X, y)
+    for judge in ("trees", Ridge(), None):
+        with pytest.raises(ValueError, match='judge must be "auto", "clones", "networks" or a'):
+            RobustRegressor(Ridge(), judge=judge).fit(X, y)
 
 
 def test_fits_to_few_rows_are_done_by_one_thread_and_limits_come_back():
@@ -264,9 +275,96 @@ def test_clean_rows_that_trees_meet_badly_are_not_taken_for_wrong_ones():
     test = np.random.default_rng(0).uniform(size=len(y)) < 0.25
     trees = HistGradientBoostingRegressor(random_state=0)
     plain = clone(trees).fit(X[~test], y[~test])
-    robust = RobustRegressor(trees, random_state=0).fit(X[~test], y[~test])
+    robust = RobustRegressor(trees, judge="clones", random_state=0).fit(X[~test], y[~test])
     errors = [np.sqrt(np.mean((m.predict(X[test]) - y[test]) ** 2)) for m in (robust, plain)]
     # By the weights of the last round it would be two fifths more.
     assert errors[0] < 1.15 * errors[1]
     assert robust.n_rounds_ < len(robust.error_path_) == 6
     assert f"round {robust.n_rounds_} of 6" in robust.stop_reason_
+
+
+def waves(n=400, seed=0):
+    """A relation that no straight line meets, a quarter of the targets wrong by less than that."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 2))
+    clean = np.sin(9 * X[:, 0]) + X[:, 1]
+    wrong = rng.random(n) < 0.25
+    y = clean + 0.02 * rng.normal(size=n) + wrong * rng.choice([-0.5, 0.5], size=n)
+    return X, y, clean, wrong
+
+
+def test_a_judge_sees_what_the_regressor_cannot():
+    X, y, _, wrong = waves()
+    by_clones, by_networks = (
+        RobustRegressor(LinearRegression(), judge=judge, random_state=0).fit(X, y)
+        for judge in ("clones", "auto")
+    )
+    assert (by_clones.judged_by_, by_networks.judged_by_) == ("clones", "networks")
+    found = [np.mean(model.outliers_[wrong]) for model in (by_clones, by_networks)]
+    assert found[0] < 0.1
+    assert found[1] > 0.9
+    assert np.mean(by_networks.outliers_[~wrong]) < 0.02
+    # The regressor is still a line: the best one for the rows that are right.
+    right = LinearRegression().fit(X[~wrong], y[~wrong])
+    gap = by_networks.predict(X) - right.predict(X)
+    assert np.sqrt(np.mean(gap**2)) < 0.03
+    lower, upper = by_networks.predict_interval(X, 0.9).T
+    assert 0.86 < np.mean((lower <= y)[~wrong] & (y <= upper)[~wrong]) < 0.95
+
+
+def test_the_judges_word_on_the_rows_is_kept():
+    X, y, _, _ = waves(200)
+    networks = RobustSCNRegressor(n_networks=4, max_nodes=40, n_rounds=5, random_state=0)
+    alone = clone(networks).fit(X, y)
+    model = RobustRegressor(LinearRegression(), judge=networks, random_state=0).fit(X, y)
+    assert not hasattr(networks, "outliers_")
+    for name in ("inlier_weight_", "outlier_probability_", "outliers_", "expected_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(alone, name))
+    pd.testing.assert_frame_equal(model.outlier_table(), alone.outlier_table())
+
+
+def jumps(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 6))
+    y = 1.0 * (X[:, 0] > 0.5) * (X[:, 1] > 0.3) + 0.5 * (X[:, 2] > 0.6) - 0.7 * (X[:, 3] < 0.4)
+    return X, y + 0.02 * rng.normal(size=n)
+
+
+def test_right_rows_that_networks_cannot_follow_are_believed_again():
+    (X, y), (unseen, truth) = jumps(2000, 0), jumps(1000, 1)
+    networks = RobustSCNRegressor(n_networks=4, max_nodes=60, random_state=0)
+    trees = HistGradientBoostingRegressor(random_state=0)
+    alone = clone(networks).fit(X, y)
+    # Taught with the networks' weights as they are, trees lose the edges of the steps.
+    misled = clone(trees).fit(X, y, sample_weight=alone.inlier_weight_)
+    model = RobustRegressor(trees, judge=networks, random_state=0).fit(X, y)
+    both = RobustBlendRegressor(networks, trees, random_state=0).fit(X, y)
+    plain = clone(trees).fit(X, y)
+
+    def error(each):
+        return np.sqrt(np.mean((each.predict(unseen) - truth) ** 2))
+
+    assert error(misled) > 1.15 * error(plain)
+    assert error(model) < 1.05 * error(plain)
+    assert error(both) < 1.1 * error(plain)
+    assert model.judged_by_ == "clones"
+
+
+def test_widened_weights_are_those_of_a_wider_scale():
+    distance = np.concatenate([np.linspace(0, 50, 200), [1e6]])
+    for times in (1.0, 4.0, 16.0):
+        literal = 1 / (1 + (distance / times) ** 2) ** 2
+        found = widened(1 / (1 + distance**2) ** 2, times)
+        np.testing.assert_allclose(found, literal, rtol=1e-6)
+
+
+def test_networks_judge_tables_of_numbers_that_are_not_too_long():
+    frame = pd.DataFrame({"a": [1.0, 2.0, None], "b": [1, 2, 3], "c": [True, False, True]})
+    assert networks_can_judge(frame)
+    assert networks_can_judge(np.zeros((MANY_ROWS - 1, 1)))
+    assert not networks_can_judge(np.zeros((MANY_ROWS, 1)))
+    assert not networks_can_judge(frame.assign(d=["x", "y", "z"]))
+    assert not networks_can_judge(np.array([[1.0], [np.inf]]))
+    assert not networks_can_judge([[1.0], [2.0]])
+    X, y, _, _ = rows(60)
+    assert RobustRegressor(Ridge(), n_rounds=2).fit(X, y).judged_by_ == "clones"

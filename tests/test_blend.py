@@ -185,6 +185,11 @@ def test_callbacks_are_told_of_rounds_and_may_end_them():
 
     X, y, _, _ = steps(200)
     told = Ends()
-    model = RobustRegressor(LinearRegression(), random_state=0).set_callbacks(told).fit(X, y)
+    model = RobustRegressor(LinearRegression(), judge="clones", random_state=0)
+    model.set_callbacks(told).fit(X, y)
     assert (told.rounds, model.n_rounds_, len(model.error_path_)) == (2, 2, 2)
     assert "callback ended" in model.stop_reason_
+    told = Ends()
+    model = RobustRegressor(LinearRegression(), judge=whole(), random_state=0)
+    model.set_callbacks(told).fit(X, y)
+    assert told.rounds == 2

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from robustscn import RobustSCNRegressor
+from robustscn import RobustRegressor, RobustSCNRegressor
 
 ROOT = Path(__file__).parent.parent
 QUICK = {"n_networks": 4, "max_nodes": 40, "n_rounds": 6, "n_jobs": 1, "random_state": 0}
@@ -118,3 +119,16 @@ def test_the_benchmark_spoils_the_share_it_says_and_tables_what_it_finds():
     assert "91.2 % (1.10)" in page
     assert "91.2 % (1.00)" in page
     assert "25 % right, 50 % found; 20 % estimated" in page
+
+
+@pytest.mark.parametrize("judge", ["clones", "networks"])
+def test_intervals_lie_where_targets_are_though_residuals_are_judged_around_their_median(judge):
+    # A line through waves: least squares lie far from the median of what is left.
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(600, 1))
+    y = np.exp(4 * X[:, 0]) + 0.01 * rng.normal(size=600)
+    model = RobustRegressor(LinearRegression(), judge=judge, random_state=0).fit(X[:300], y[:300])
+    expected = np.median(y[:300] - model.predict(X[:300]))
+    lower, upper = model.predict_interval(X[300:], 0.9).T
+    assert abs(expected) > 1.0
+    assert np.mean((lower <= y[300:]) & (y[300:] <= upper)) == pytest.approx(0.9, abs=0.05)

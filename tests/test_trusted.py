@@ -23,7 +23,8 @@ def trees():
 
 ESTIMATORS = {
     "networks": whole,
-    "trees": lambda: RobustRegressor(trees(), random_state=0),
+    "trees": lambda: RobustRegressor(trees(), judge="clones", random_state=0),
+    "trees, judged by networks": lambda: RobustRegressor(trees(), judge=whole(), random_state=0),
     "both": lambda: RobustBlendRegressor(whole(), trees(), random_state=0),
     "transformed": lambda: RobustTransformedRegressor(whole(), transformation="none"),
 }

@@ -68,7 +68,7 @@ class Settings:
             random_state=self.seed,
         )
         if self.learner is Learner.TREES:
-            return telling(RobustRegressor(random_state=self.seed), told)
+            return telling(RobustRegressor(judge="clones", random_state=self.seed), told)
         networks = telling(networks, told)
         if self.learner is Learner.BOTH:
             return RobustBlendRegressor(networks, random_state=self.seed)

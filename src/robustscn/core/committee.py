@@ -289,8 +289,10 @@ class Committee:
         rows, weight = self.problem.rows, self.problem.weight
         folds = [member.kept_from for member in members]
         residuals = mean_left_out(rows, self.parts.fold, left_out, folds)
-        residuals = centred(rows, residuals, weight) if self.centre else residuals
-        return Opinion(networks, residuals, disagreement(rows, left_out, self.doubt), members)
+        doubt, middles = disagreement(rows, left_out, self.doubt), None
+        if self.centre:
+            residuals, middles = centred(rows, residuals, weight)
+        return Opinion(networks, residuals, doubt, members, middles)
 
     def _grown(
         self,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from .arrays import HostArray
 from .rows import Column
 
 Model = TypeVar("Model")
@@ -49,12 +50,15 @@ class Opinion(Generic[Model]):
         How far the learner may be from the truth at each row.
     members : tuple
         What the next round goes on from.
+    centre : array of shape (n_outputs,) or None
+        What was taken off all residuals alike; None where nothing was.
     """
 
     model: Model
     residuals: Column
     doubt: Column | None = None
     members: tuple[Any, ...] = ()
+    centre: HostArray | None = None
 
 
 class Learner(Protocol[Model]):

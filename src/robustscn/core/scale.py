@@ -151,14 +151,14 @@ def at_least(scales: HostArray, least_scale: HostArray | None) -> HostArray:
     return scales if least_scale is None else np.maximum(scales, least_scale)
 
 
-def centred(rows: Rows, residuals: Column, sample_weight: Column) -> Column:
-    """Return residuals less the median of each output.
+def centred(rows: Rows, residuals: Column, sample_weight: Column) -> tuple[Column, HostArray]:
+    """Return residuals less the median of each output, and these medians.
 
     Wrong rows that all lie on one side pull every prediction to it. The pull is common to all
     rows; taken off, rows are judged by how they differ from the others.
     """
     middles = quantiles(rows, residuals, sample_weight, 0.5)
-    return rows.map(lambda e: e - like(middles, e), residuals)
+    return rows.map(lambda e: e - like(middles, e), residuals), middles
 
 
 def mean_size(rows: Rows, residuals: Column, sample_weight: Column) -> float:

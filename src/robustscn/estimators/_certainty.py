@@ -48,6 +48,9 @@ class CertainMixin(RobustMixin):
             judged.scale,
             judged.left,
         )
+        # Residuals are less their median; what predicts is not shifted.
+        centre = last.opinion.centre
+        self._centre = np.zeros_like(judged.scale) if centre is None else centre
         self._noise = None
         if noise is not None and np.any(noise.slope > 0):
             self._noise = noise.model, noise.slope, noise.centre
@@ -86,6 +89,7 @@ class CertainMixin(RobustMixin):
             (relative * like(self._deviation, middle)) ** 2
             + (doubt * like(self._doubt_left, middle)) ** 2
         )
+        middle = middle + like(self._centre, middle)
         ends = [middle + size * like(end, middle) for end in (low, high)]
         both = xp.stack(ends, axis=-1) * self._scale
         return both[:, 0, :] if self._flat else both

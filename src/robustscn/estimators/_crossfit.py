@@ -228,7 +228,8 @@ class CrossFitted:
         members, outputs = self._taught(self.teacher, self.y, weight)
         left_out = self.y - _of_own_fold(outputs, self.folds)
         doubt = disagreement(self.rows, list(outputs)) if self.doubted else None
-        return Opinion(members, centred(self.rows, left_out, self.weight), doubt, members)
+        residuals, middles = centred(self.rows, left_out, self.weight)
+        return Opinion(members, residuals, doubt, members, middles)
 
     def on_all_rows(self, weight: HostArray) -> Fitted:
         """Return the regressor fitted to the rows of all folds."""

@@ -41,6 +41,13 @@ def _not_negative(value: Any) -> str | None:
     return None if _is_number(value) and value >= 0 else "a finite number of at least 0"
 
 
+def _judge(value: Any) -> str | None:
+    """Say whether a value is the name of a judge or an estimator that says which rows are wrong."""
+    named_so = isinstance(value, str) and value in ("auto", "clones", "networks")
+    says = hasattr(value, "fit") and hasattr(value, "outlier_table")
+    return None if named_so or says else '"auto", "clones", "networks" or a robust estimator'
+
+
 def _folds(value: Any) -> str | None:
     enough = value is None or (_whole(value) is None and value > 1)
     return None if enough else "None or a whole number of at least 2"
@@ -79,6 +86,7 @@ CHECKS: dict[str, Check] = {
     "n_networks": _whole,
     "n_rounds": _whole,
     "n_folds": _folds,
+    "judge": _judge,
     "n_candidates": _whole,
     "n_jobs": _jobs,
     "window": _whole,

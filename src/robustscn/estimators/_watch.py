@@ -27,7 +27,14 @@ except ImportError:  # pragma: no cover
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Watch", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Watch", "told_of", "with_callbacks"]
+
+
+def told_of(inner: Any, outer: Any) -> Any:
+    """Return an estimator that tells the callbacks of the one it serves."""
+    callbacks = getattr(outer, "_skl_callbacks", ())
+    supported = bool(callbacks) and hasattr(inner, "set_callbacks")
+    return inner.set_callbacks(*callbacks) if supported else inner
 
 
 class Watch:

@@ -13,18 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array, HostArray
 from ..core.committee import DOUBT, disagreement_of
 from ..core.folds import FOLDS
-from ..core.judging import HALVED, WIDEST, Plan, Start, judge
+from ..core.judging import Start, judge
 from ..core.learner import Opinion, Task
 from ..core.noise import relative_scale
 from ..core.scale import mean_size
-from ..core.weighting import named
 from ._around import Around
 from ._base import told
 from ._crossfit import ByValue, CrossFitted, Fitted
+from ._judges import taught_by
 from .flagship import RobustSCNRegressor
-
-NARROWED = HALVED**9
-"""Share of its widest that the scale's floor has here: where the flagship's ten rounds end."""
 
 
 class RobustBlendRegressor(Around):
@@ -103,7 +100,11 @@ class RobustBlendRegressor(Around):
     and `predict` asks all of them: what that takes off the variance is taken off the denominator.
     One standard error is added, so that trees get a share only where it is not chance.
 
-    Costs the networks and `n_folds + 1` fits of the regressor.
+    Clones are taught with the networks' weights and with those of a scale four and sixteen times
+    as wide, of which that is kept by which left-out rows are met best: at the edges of steps
+    networks take right rows for wrong ones.
+
+    Costs the networks and `3 * n_folds + 1` fits of the regressor.
 
     Examples
     --------
@@ -174,12 +175,13 @@ class RobustBlendRegressor(Around):
         if self.networks is not None:
             networks = clone(self.networks)
         self.networks_ = networks.fit(X, y, sample_weight, trusted=trusted, groups=groups)
-        learner = Both(self._clones(problem, seed), *_said_by(networks, problem.X))
-        plan = Plan(named("mixture"), floor=WIDEST * NARROWED, local=True)
-        start = Start(networks.inlier_weight_, trusted=problem.trusted)
-        (last,) = judge(rows, weight, learner, [plan], start)
-        members, self.share_ = last.model
-        self._keep_clones(learner.clones.on_all_rows(weight * last.inlier_weight), members)
+        clones = self._clones(problem, seed)
+        taught = taught_by(networks.inlier_weight_, problem, clones)
+        both = Both(clones, taught.opinion, *_said_by(networks, problem.X))
+        plan, start = taught.plan, Start(taught.weight_used, trusted=problem.trusted)
+        (last,) = judge(rows, weight, both, [plan], start)
+        self.share_ = last.model
+        self._keep_clones(clones.on_all_rows(weight * taught.weight_used), taught.model)
         self.error_path_ = np.append(networks.error_path_, mean_size(rows, last.evidence, weight))
         self.n_rounds_, self.n_nodes_ = len(self.error_path_), networks.n_nodes_
         self.growth_path_ = networks.growth_path_
@@ -233,37 +235,45 @@ class RobustBlendRegressor(Around):
 
 @dataclass(frozen=True)
 class Both:
-    """A learner made of networks that are taught already and of clones that are not.
+    """A learner made of networks and of clones, all of them taught already.
 
     Parameters
     ----------
     clones : CrossFitted
         The others.
+    said : Opinion
+        What they say of rows that they have not seen.
     residuals, doubt : arrays of shape (n_rows, n_outputs)
         What the networks leave of rows that they have not seen, and how far they disagree.
     averaged : array of shape (n_rows, n_outputs)
         Variance that their left-out predictions have and the mean of all has not.
+    centre : array of shape (n_outputs,)
+        What was taken off all of the networks' residuals alike.
     """
 
     clones: CrossFitted
+    said: Opinion[tuple[Fitted, ...]]
     residuals: HostArray
     doubt: HostArray
     averaged: HostArray
+    centre: HostArray
 
     def opinion(
         self,
-        before: Opinion[tuple[tuple[Fitted, ...], HostArray]] | None,  # noqa: ARG002
-        task: Task,
-        number: int,
+        before: Opinion[HostArray] | None,  # noqa: ARG002
+        task: Task,  # noqa: ARG002
+        number: int,  # noqa: ARG002
         weight: HostArray,
-    ) -> Opinion[tuple[tuple[Fitted, ...], HostArray]]:
-        """Return what both say together, the clones fitted under the weights."""
-        said = self.clones.opinion(None, task, number, weight)
+    ) -> Opinion[HostArray]:
+        """Return what both say together; the model is the networks' share."""
+        said = self.said
         share = network_share(self.residuals, said.residuals, self.averaged, weight)
         residuals = share * self.residuals + (1.0 - share) * said.residuals
         assert said.doubt is not None
         doubt = share * self.doubt + (1.0 - share) * said.doubt
-        return Opinion((said.model, share), residuals, doubt, said.members)
+        assert said.centre is not None
+        centre = share * self.centre + (1.0 - share) * said.centre
+        return Opinion(share, residuals, doubt, said.members, centre)
 
     def foreseen(self, target: HostArray, number: int) -> HostArray:
         """Return what clones say of another column for rows that they have not seen."""
@@ -314,14 +324,15 @@ def network_share(
     return np.where(size > 0, np.clip(share + error, 0.0, 1.0), 1.0)
 
 
-def _said_by(networks: RobustSCNRegressor, X: Any) -> tuple[HostArray, HostArray, HostArray]:
-    """Return the networks' left-out residuals, their doubt, and what averaging all takes off."""
+def _said_by(networks: RobustSCNRegressor, X: Any) -> tuple[HostArray, ...]:
+    """Return the networks' left-out residuals, doubt, what averaging takes off, the centre."""
     _, doubt, _ = networks._spread(X)
     doubt = networks._scale * doubt
     count = len(networks._networks)
     asked = max(1.0, count / FOLDS)
     variance = (doubt / DOUBT) ** 2
-    return _columns(networks.residuals_), doubt, variance * (1.0 / asked - 1.0 / count)
+    averaged = variance * (1.0 / asked - 1.0 / count)
+    return _columns(networks.residuals_), doubt, averaged, networks._scale * networks._centre
 
 
 def _columns(values: Any) -> HostArray:
