@@ -6,7 +6,6 @@ shown without it.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +15,15 @@ import typer
 from ..text import shortened
 from . import options
 from .messages import UnusableError, notes, print_json, say
-from .spreadsheets import defused, legible
-from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
+from .spreadsheets import legible
+from .writing import (
+    check_outputs,
+    output_path,
+    print_table,
+    size_in_words,
+    table_writer,
+    write_all,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +99,7 @@ def predict(
         }
         print_json({"rows": len(predicted), "predictions": columns, "outside": strange})
     else:
-        defused(predicted).to_csv(sys.stdout)
+        print_table(predicted)
 
 
 def _tell_outside(strange: list[str], names: pd.Index, strict: bool, quiet: bool) -> None:
@@ -190,7 +196,7 @@ def outliers(
         print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
         return
     if place is None:
-        defused(legible(table)).to_csv(sys.stdout)
+        print_table(legible(table))
     notes([words], telling.quiet)
     _say_wrote(files, telling.quiet)
 
