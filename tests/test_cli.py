@@ -111,6 +111,12 @@ def test_one_command_makes_a_model_a_page_and_a_list_of_the_wrong_rows(fitted):
     assert saved.info["features"] == ["flow", "water", "mill", "when"]
 
 
+def test_the_package_is_the_program_too():
+    program = [sys.executable, "-m", "robustscn", "--version"]
+    ran = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert ran.stdout == f"robustscn {__version__}\n"
+
+
 def test_the_summary_says_what_happened_and_what_to_do_next(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame, _ = measurements(100)

@@ -62,6 +62,14 @@ def test_a_clean_table_has_none(seed, memory):
     assert explained(Others(plant(seed, memory))) == []
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_columns_that_wander_under_noise_are_not_called_swapped(seed):
+    rng = np.random.default_rng(seed)
+    wandering = 0.06 * rng.normal(size=(2500, 6)).cumsum(axis=0)
+    noise = rng.normal(size=(2500, 6))
+    assert explained(Others(wandering + noise)) == []
+
+
 def test_gaps_say_nothing():
     table = plant()
     gaps = np.zeros(table.shape, dtype=bool)

@@ -166,4 +166,4 @@ def with_names(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.reset_index(drop=True)
     while name in frame.columns:
         name = f"{name}'"
-    return frame.rename_axis(index=name).reset_index()
+    return frame.reset_index(names=name)
