@@ -146,7 +146,7 @@
     else $("findings").append(el("p", { className: "note", textContent: "Nothing is odd about the columns." }));
     const more = [...found.slice(12), ...look.notes];
     if (more.length) {
-      $("findings").append(el("details", {}, el("summary", { textContent: `${plural(more.length, "note")} more` }), listed(more)));
+      $("findings").append(el("details", {}, el("summary", { textContent: `${count(more.length)} more ${more.length === 1 ? "note" : "notes"}` }), listed(more)));
     }
   };
   const option = (name) => el("option", { value: name, textContent: name });
