@@ -127,7 +127,7 @@ def test_from_a_dropped_file_to_a_second_fit_and_downloads(page, served, tmp_pat
     heard = page.ask("return heard")
     assert any(words.startswith("Round ") for words in heard)
     assert (
-        heard[-1] == f"Done: {len(frame) // 10} of 200 rows are suspect" or "suspect" in heard[-1]
+        heard[-1] == f"Done: {len(frame) // 10} of 200 rows were flagged" or "flagged" in heard[-1]
     )
     assert page.ask("return document.activeElement.id") == "h-result"
     assert page.faults() == []
@@ -161,7 +161,7 @@ def test_from_a_dropped_file_to_a_second_fit_and_downloads(page, served, tmp_pat
         assert found.name == ("mill-reviewed.csv" if name == "reviewed" else name)
         until(lambda path=found, name=name: path.read_bytes() == visitor.file(name))
     page.driver.switch_to.frame("report")
-    assert "rows were distrusted" in page.ask("return document.querySelector('h1').textContent")
+    assert "rows were flagged" in page.ask("return document.querySelector('h1').textContent")
     page.wait("return document.querySelectorAll('.plot .main-svg').length > 6")
     page.driver.switch_to.default_content()
     assert page.messages() == []

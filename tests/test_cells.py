@@ -101,7 +101,7 @@ def test_the_look_says_it_and_the_row_does_not_teach():
     task = task_of(frame, ["size"])
     said = {each.column: each.sentence for each in task.findings if each.contradicts}
     assert said == {
-        "flow": "is about 10 times what all around it says in 3 rows: unit or decimal sign?, "
+        "flow": "is about 10 times what all around it says in 3 rows: unit or decimal sign? "
         "at line 62, 302, 422",
         "level": "is far from what all around it says in 1 row, at line 152",
     }

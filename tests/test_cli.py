@@ -111,6 +111,12 @@ def test_one_command_makes_a_model_a_page_and_a_list_of_the_wrong_rows(fitted):
     assert saved.info["features"] == ["flow", "water", "mill", "when"]
 
 
+def test_the_package_is_the_program_too():
+    program = [sys.executable, "-m", "robustscn", "--version"]
+    ran = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert ran.stdout == f"robustscn {__version__}\n"
+
+
 def test_the_summary_says_what_happened_and_what_to_do_next(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame, _ = measurements(100)
@@ -120,7 +126,7 @@ def test_the_summary_says_what_happened_and_what_to_do_next(tmp_path, capsys, mo
     assert code == 0
     assert "98 were learned from; 2 without a target were not" in out
     assert "2 numbers, 1 category; 2 left out" in out
-    assert re.search(r"\d+ of 98 rows were distrusted", out)
+    assert re.search(r"flagged +\d+ of 98 rows", out)
     assert "next      robustscn predict model.skops data.csv" in out
     files = [*FILES.values(), "episodes.csv"]
     for file in files:
@@ -328,7 +334,7 @@ def test_values_that_cannot_be_read_are_said(fitted, tmp_path, capsys):
     assert len(out.splitlines()) == 21
     flow, when = err.splitlines()
     assert flow == "note: 'flow' has 2 values that are no numbers and count as missing: 'broken'"
-    assert "'when' has 1 values that are no dates" in when
+    assert "'when' has 1 value that is no date and counts as missing" in when
 
 
 def test_suspects_of_a_table_are_judged_by_the_models_scale(fitted, tmp_path, capsys):
@@ -340,7 +346,7 @@ def test_suspects_of_a_table_are_judged_by_the_models_scale(fitted, tmp_path, ca
     assert code == 0
     (tmp_path / "suspects.csv").write_text(out)
     table = pd.read_csv(tmp_path / "suspects.csv")
-    assert err == f"note: {len(table)} of 200 rows are suspect\n"
+    assert err == f"note: {len(table)} of 200 rows are flagged\n"
     assert set(np.flatnonzero(wrong) + 2) <= set(table["line"])
     pipeline = load(folder / "model.skops").model
     residuals = frame["size"] - pipeline.predict(frame)
@@ -357,7 +363,7 @@ def test_the_page_can_be_made_again_from_its_own_table_only(fitted, tmp_path, ca
         capsys, "report", folder / "model.skops", folder / "data.csv", "--out", page
     )
     assert code == 0
-    assert "rows were distrusted" in page.read_text(encoding="utf-8")
+    assert "rows were flagged" in page.read_text(encoding="utf-8")
     frame.head(200).to_csv(tmp_path / "other.csv", index=False)
     line = refusal(
         capsys, "report", folder / "model.skops", tmp_path / "other.csv", "-o", tmp_path / "x.html"
@@ -744,7 +750,8 @@ def test_settings_come_from_a_file_and_what_is_typed_goes_before_it(tmp_path, ca
     ("text", "words"),
     [
         ("target = ", "no TOML"),
-        ('tarket = "size"', "sets 'tarket', but there is only data, target"),
+        ('tarket = "size"', "sets 'tarket', which is no setting: did you mean 'target'?"),
+        ("zzz = 1", "sets 'zzz', which is no setting: there is only data, target"),
         ("[size]\nnodes = 3", "sets 'size'"),
         ("nodes = -1", "nodes"),
         (None, "cannot be read: No such file"),

@@ -62,6 +62,14 @@ def test_a_clean_table_has_none(seed, memory):
     assert explained(Others(plant(seed, memory))) == []
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_columns_that_wander_under_noise_are_not_called_swapped(seed):
+    rng = np.random.default_rng(seed)
+    wandering = 0.06 * rng.normal(size=(2500, 6)).cumsum(axis=0)
+    noise = rng.normal(size=(2500, 6))
+    assert explained(Others(wandering + noise)) == []
+
+
 def test_gaps_say_nothing():
     table = plant()
     gaps = np.zeros(table.shape, dtype=bool)
@@ -192,3 +200,26 @@ def test_a_stuck_target_is_not_blamed_on_an_input(seed):
     names = ["temperature", "pressure", "flow", "size"]
     frame = pd.DataFrame(dict(zip(names, (temperature, pressure, flow, size), strict=True)))
     assert [(f.column, f.kind) for f in look(frame, names, ["size"])] == [("size", "stuck")]
+
+
+@pytest.mark.parametrize("size", [3.0, 8.0, 30.0, 150.0, -150.0])
+def test_a_drift_of_any_size_is_one(size):
+    noise = remembering(np.random.default_rng(0), 0.3, 1000)
+    noise[[50, 400, 820, 930]] = 1000.0  # spikes
+    found = ramp_of(noise + size * np.clip(np.arange(1000) - 700, 0, None) / 300)
+    assert abs(found.first - 700) < 40
+    assert abs(found.change / size - 1) < 0.25
+
+
+@pytest.mark.parametrize("size", [8.0, 150.0])
+@pytest.mark.parametrize("growth", [0.0, 0.4])
+def test_a_step_of_any_size_is_none(size, growth):
+    noise, after = remembering(np.random.default_rng(0), 0.3, 1000), np.arange(-700, 300)
+    step = size * (after >= 0) * (1 + growth * after / 300)
+    assert ramp_of(noise + step) is None
+
+
+def test_residuals_that_walk_at_random_seldom_drift():
+    walks = np.random.default_rng(0).normal(size=(200, 1000)).cumsum(axis=1)
+    walks *= 10 / np.median(np.abs(walks), axis=1, keepdims=True)
+    assert sum(ramp_of(walk) is not None for walk in walks) <= 9

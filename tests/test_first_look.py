@@ -29,6 +29,8 @@ def test_a_long_table_is_looked_at_and_a_short_one_not():
     settings = Settings(networks=6, nodes=40)
     assert first_look(task_of(long_table(900), ["y"]), settings) == []
     (line, *_) = first_look(task_of(long_table(20_001), ["y"]), settings)
-    assert line.startswith("first look, at 2,858 of 20,001 rows: half of the rows are met within ")
-    share = float(line.split("; ")[1].split("%")[0])
+    assert line.startswith(
+        "first look, at 2,858 of 20,001 rows: half of the rows are predicted to within "
+    )
+    share = float(line.rsplit(", ", 1)[1].split("%")[0])
     assert 3 < share < 8

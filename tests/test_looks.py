@@ -181,6 +181,11 @@ def test_drift_is_found_and_named_by_the_day():
     assert float(finding.words.split()[2]) == pytest.approx(1.5, rel=0.1)
 
 
+def test_what_counts_does_not_drift():
+    frame = plant().assign(batch=np.arange(N) // 2 + 20240001, energy=np.linspace(1e4, 2e4, N) ** 2)
+    assert [f for f in look(frame, ["batch", "energy"]) if f.kind == "drift"] == []
+
+
 def test_check_says_it_on_the_command_line(tmp_path, capsys):
     frame = plant()
     frame.loc[202:249, "size"] = 4.2
@@ -241,6 +246,23 @@ def test_a_bad_week_is_one_episode_with_its_cause(change, kind, words):
     assert main_one.sentence.count(" h") + main_one.sentence.count(" days") == 1  # told once
     stretches = [e for e in episodes if e.kind != "spikes"]
     assert len(stretches) == 1
+
+
+def test_a_large_shift_does_not_reach_to_the_next_spike():
+    rng = np.random.default_rng(0)
+    expected, noise = rng.normal(80, 6, N), rng.normal(0, 1, N)
+    observed = expected + np.clip(noise, -2, 2)
+    days = WEEK[:30]
+    observed[days] = 1.8 * observed[days] + 32
+    after = np.arange(days[-1] + 1, days[-1] + 29)
+    observed[after] += 0.9  # models lean to the bad week
+    observed[after[-1]] *= 10
+    flagged = np.abs(observed - expected) > 3
+    stretch, spike = episodes_of(
+        observed, expected, np.array([1.0]), flagged, order_of(plant()), ["size"]
+    )
+    assert stretch.rows.tolist() == days.tolist()
+    assert after[-1] in spike.rows
 
 
 def test_a_shift_that_flags_no_row_is_found_by_its_side():

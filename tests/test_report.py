@@ -23,13 +23,15 @@ from robustscn import (
     SCNRegressor,
 )
 from robustscn.datasets import contaminate, make_grinding
+from robustscn.looks import Episode
 from robustscn.report import FitRecord, record_of, render, write_report
+from robustscn.report.charts import visible_range
 from robustscn.report.columns import Column, column_of
 from robustscn.report.dependence import inputs_of
 from robustscn.report.page import _packed, embedded
 from robustscn.report.points import MOST_POINTS, stretches_of
 from robustscn.report.record import _facts
-from robustscn.report.words import captions, headline, sampling, target_notes, tiles
+from robustscn.report.words import captions, explanation, headline, sampling, target_notes, tiles
 
 EVIL = "<script>alert(1)</script>"
 FEATURES = ["ore feed", "mill water", "sump water"]
@@ -85,7 +87,7 @@ def evil_record():
 
 def test_numbers_at_the_top_are_told_once(record, evil_record):
     assert [name for name, _, _ in tiles(record)] == [
-        "Rows distrusted",
+        "Rows flagged",
         "Episodes",
         "Typical error",
     ]
@@ -352,13 +354,49 @@ def test_a_missing_plotly_is_named(record, monkeypatch):
 @pytest.mark.parametrize(
     ("n_suspects", "sentence"),
     [
-        (0, "None of 12,000 rows was distrusted."),
-        (1, "1 of 12,000 rows was distrusted."),
-        (1337, "1,337 of 12,000 rows were distrusted."),
+        (0, "None of 12,000 rows was flagged."),
+        (1, "1 of 12,000 rows was flagged."),
+        (1337, "1,337 of 12,000 rows were flagged."),
     ],
 )
 def test_the_headline(record, n_suspects, sentence):
     assert headline(replace(record, n_suspects=n_suspects, n_rows=12_000)) == sentence
+
+
+def test_flagged_rows_that_may_be_right_are_counted_in_words(record):
+    said = [
+        explanation(replace(record, n_suspects=n, n_maybe_right=right))[0]
+        for n, right in ((30, 2), (30, 0), (1, 1), (1, 0))
+    ]
+    for text, words in zip(
+        said,
+        (
+            "About 2 of these 30 may be right after all.",
+            "Hardly one of these 30 may be right after all.",
+            "This one may still be right.",
+            "This one is hardly right.",
+        ),
+        strict=True,
+    ):
+        assert words in text
+
+
+def test_a_bad_week_is_in_the_picture_and_a_gross_one_does_not_flatten_the_rest(frame):
+    def drawn(factor):
+        week = frame.assign(size=np.random.default_rng(1).normal(20.0, 1.0, len(frame)))
+        week.iloc[100:130, week.columns.get_loc("size")] *= factor
+        fitted = small().fit(week[FEATURES], week["size"])
+        far = np.arange(100, 130)
+        kept = record_of(fitted, week, targets="size", features=FEATURES)
+        episode = Episode(
+            *("unit", "a week", "size", far, 30, 20.0, 20.0, 1100, 1129, "", "", "30 rows")
+        )
+        return visible_range(replace(kept, episodes=(episode,)), 0), week["size"].iloc[far]
+
+    (_, high), size = drawn(2.0)
+    assert (size <= high).mean() > 0.9
+    (_, high), size = drawn(1000.0)
+    assert high < 1000
 
 
 def test_a_fit_without_suspects_has_a_page():
@@ -367,7 +405,7 @@ def test_a_fit_without_suspects_has_a_page():
     fitted = small().fit(frame[["x"]], frame["y"])
     assert not fitted.outliers_.any()
     page = render(record_of(fitted, frame, targets="y", features=["x"]))
-    assert "<h1>None of 100 rows was distrusted.</h1>" in page
+    assert "<h1>None of 100 rows was flagged.</h1>" in page
 
 
 # ---- the page ------------------------------------------------------------------------------
@@ -452,12 +490,12 @@ def test_thinned_rows_keep_suspects_first_and_the_page_says_so(record):
     thinned = everything.points.thinned(MOST_POINTS)
     assert (len(thinned), thinned.n_suspects) == (10_000, 3000)
     said = sampling(everything, thinned)
-    assert "10,000 of 40,000 rows: all 3,000 suspect rows and 7,000 of the others" in said
+    assert "10,000 of 40,000 rows: all 3,000 flagged rows and 7,000 of the others" in said
     spoiled = many(record, 40_000, 30_000)
     thinned = spoiled.points.thinned(MOST_POINTS)
     assert thinned.n_suspects == 5000
     np.testing.assert_array_equal(thinned.weight[-5000:], spoiled.points.weight[-5000:])
-    assert "the 5,000 strangest of 30,000 suspect rows" in sampling(spoiled, thinned)
+    assert "the 5,000 most suspicious of 30,000 flagged rows" in sampling(spoiled, thinned)
     mostly = many(record, 10_500, 10_400).points.thinned(MOST_POINTS)
     assert (len(mostly), mostly.n_suspects) == (10_000, 9900)
     assert sampling(record, record.points) == ""

@@ -8,7 +8,7 @@ import pytest
 
 from robustscn.cli import main
 from robustscn.cli.outside import outside, seen_in
-from robustscn.tables import plan_columns
+from robustscn.tables import plan_columns, read_table
 
 TINY = ["--networks", "3", "--nodes", "30", "--rounds", "5", "--quiet"]
 N = 300
@@ -107,6 +107,42 @@ def test_a_cleaned_table_has_all_rows_and_no_flagged_target(folder, tmp_path, re
         np.testing.assert_allclose(cleaned["size"][marked], expected, rtol=1e-5)
     else:
         assert cleaned["size"][marked].isna().all()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_what_is_written_can_be_read_again(folder, tmp_path, ending):
+    plant, model = str(folder / "plant.csv"), str(folder / "m.skops")
+    cleaned, kept = tmp_path / f"c{ending}", tmp_path / f"p{ending}"
+    assert main(["clean", plant, "--model", model, "--out", str(cleaned), "-q"]) == 0
+    assert main(["predict", model, plant, "--keep", "--out", str(kept), "-q"]) == 0
+    before = pd.read_csv(plant)
+    for written in (cleaned, kept):
+        again = read_table(written)
+        assert list(again.columns)[: len(before.columns)] == list(before.columns)
+        assert list(again["tag"]) == list(before["tag"])
+        assert main(["outliers", model, str(written), "-q"]) == 0
+
+
+def test_a_column_of_the_table_may_be_called_as_rows_are(folder, tmp_path, capsys):
+    lines = pd.read_csv(folder / "plant.csv").assign(line=range(N))
+    lines.to_csv(tmp_path / "lines.csv", index=False)
+    table, model = str(tmp_path / "lines.csv"), str(tmp_path / "m.skops")
+    nothing = ["--report", "none", "--outliers", "none", "--episodes", "none"]
+    assert main(["fit", table, "-t", "size", "--model", model, *nothing, *TINY]) == 0
+    capsys.readouterr()
+    assert main(["predict", model, table, "--keep", "-q"]) == 0
+    again = pd.read_csv(pd.io.common.StringIO(capsys.readouterr().out))
+    assert list(again.columns[:2]) == ["line'", "when"]
+    assert (again["line'"] - again["line"]).unique().tolist() == [2]
+
+
+@pytest.mark.parametrize("command", ["clean", "predict"])
+def test_no_csv_is_written_under_the_name_of_a_workbook(folder, tmp_path, command, capsys):
+    plant, model = str(folder / "plant.csv"), str(folder / "m.skops")
+    words = [plant, "--model", model] if command == "clean" else [model, plant]
+    assert main([command, *words, "--out", str(tmp_path / "out.xlsx")]) == 2
+    assert "workbooks are read, not written: name it .csv" in capsys.readouterr().err
+    assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_outside_is_a_tenth_beyond_the_range_or_a_level_not_seen():

@@ -6,7 +6,7 @@
   const FIRST_ROWS = 25;
   const MOST_TICKS = 500;
   const FILES = {
-    "outliers.csv": "the suspect rows",
+    "outliers.csv": "the flagged rows",
     "episodes.csv": "stretches that went wrong",
     "report.html": "the page to show to others",
     "model.skops": "the model, to predict with",
@@ -146,7 +146,7 @@
     else $("findings").append(el("p", { className: "note", textContent: "Nothing is odd about the columns." }));
     const more = [...found.slice(12), ...look.notes];
     if (more.length) {
-      $("findings").append(el("details", {}, el("summary", { textContent: `${plural(more.length, "note")} more` }), listed(more)));
+      $("findings").append(el("details", {}, el("summary", { textContent: `${count(more.length)} more ${more.length === 1 ? "note" : "notes"}` }), listed(more)));
     }
   };
   const option = (name) => el("option", { value: name, textContent: name });
@@ -255,7 +255,7 @@
     }
     drawSuspects();
     if (before.fit?.stage) {
-      say(`Done: ${count(result.distrusted)} of ${count(result.rows)} rows are suspect`);
+      say(`Done: ${count(result.distrusted)} of ${count(result.rows)} rows were flagged`);
       arrive("h-result");
     }
   };
@@ -264,11 +264,11 @@
   const drawTiles = (result) => {
     const tiles = [
       ["Rows learned from", count(result.rows), result.with_answers ? "with your answers" : `in ${result.seconds.toFixed(1)} s`],
-      ["Suspect rows", count(result.distrusted), `${(100 * result.share).toFixed(1)} % of them`],
+      ["Flagged rows", count(result.distrusted), `${(100 * result.share).toFixed(1)} % of them`],
     ];
     if (result.error !== null) {
       const error = typeof result.error === "number" ? digits(result.error) : Object.values(result.error).map(digits).join(", ");
-      tiles.push(["Half of the rows are met within", error, result.error_of]);
+      tiles.push(["Half of the rows are predicted to within", error, result.error_of]);
     }
     $("tiles").replaceChildren(...tiles.map(([name, value, note]) =>
       el("div", { className: "tile" }, el("dt", { textContent: name }), el("dd", { textContent: value }), el("dd", { className: "small", textContent: note }))));
@@ -279,7 +279,7 @@
     const { columns, rows, more } = suspects;
     $("review").hidden = !rows.length;
     $("about-suspects").textContent = rows.length
-      ? "The strangest first. Which of them are really wrong? What you do not know stays unsure." +
+      ? "The most suspicious first. Which of them are really wrong? What you do not know stays unsure." +
         (more ? ` The list goes on in outliers.csv, with ${count(more)} more.` : "")
       : "There is none.";
     const [first, ...others] = columns.map((each) => el("th", { scope: "col", textContent: each.label, className: each.number ? "number" : "" }));

@@ -19,7 +19,7 @@ COMMANDS = {
     "predict": ("use", "Predict the target of new rows."),
     "outliers": (
         "use",
-        "List the rows of a table that a model finds suspect, the strangest first.",
+        "List the rows of a table that a model flags, the most suspicious first.",
     ),
     "clean": ("clean", "Write a table with the flagged targets blanked or replaced, and marked."),
     "report": (

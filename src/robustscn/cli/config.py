@@ -31,6 +31,8 @@ def from_config(context: typer.Context, path: str | None) -> str | None:
     """
     if path is None:
         return None
+    from ..tables.faults import nearest, quoted
+
     try:
         settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as fault:
@@ -40,7 +42,9 @@ def from_config(context: typer.Context, path: str | None) -> str | None:
     known = _settings_of(context)
     for name, value in settings.items():
         if name not in known:
-            raise typer.BadParameter(f"{path} sets {name!r}, but there is only {', '.join(known)}")
+            near = nearest(name, known)
+            hint = f"did you mean {quoted(near)}?" if near else f"there is only {', '.join(known)}"
+            raise typer.BadParameter(f"{path} sets {name!r}, which is no setting: {hint}")
         if isinstance(value, dict):
             raise typer.BadParameter(f"{path} has a table {name!r}: write settings without one")
         if known[name].multiple and not isinstance(value, list):

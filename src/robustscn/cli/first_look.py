@@ -65,7 +65,7 @@ def first_look(task: Task, settings: Settings) -> list[str]:
     share = float(np.mean(fit.model.outliers_))
     lines = [
         f"first look, at {len(sample.frame):,} of {len(task.frame):,} rows: half of the rows are "
-        f"met within {median}; {share:.1%} were distrusted"
+        f"predicted to within {median}, {share:.1%} are flagged"
     ]
     episodes = [each for each in fit_episodes(fit.model, sample) if each.kind != "spikes"]
     return [*lines, *(f"first look: {each.sentence}" for each in episodes[:MOST_EPISODES])]

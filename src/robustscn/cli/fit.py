@@ -36,7 +36,7 @@ class Files:
         str, typer.Option("--report", metavar=F, help="Page to show; 'none' writes none.")
     ] = "report.html"
     outliers: Annotated[
-        str, typer.Option("--outliers", metavar=F, help="Suspect rows; 'none' writes none.")
+        str, typer.Option("--outliers", metavar=F, help="Flagged rows; 'none' writes none.")
     ] = "outliers.csv"
     episodes: Annotated[
         str | None,
@@ -219,7 +219,7 @@ def fit(
 ) -> None:
     """Learn a target from a table of which some rows are wrong.
 
-    Writes the model, a list of the rows that were distrusted and a page that shows all of it.
+    Writes the model, a list of the flagged rows and a page that shows all of it.
 
     For example:
 

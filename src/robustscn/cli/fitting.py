@@ -154,7 +154,12 @@ def _prepared(asked: Asked) -> tuple[Task, list[str], list[Finding]]:
     assumed = [*frame.attrs["notes"], *task.plan.notes]
     looks = task.findings
     if n := int(task.contradicted.sum()):
-        assumed.append(f"{n:,} rows whose inputs contradict each other do not teach the model")
+        rows = (
+            "1 row whose inputs contradict each other does"
+            if n == 1
+            else (f"{n:,} rows whose inputs contradict each other do")
+        )
+        assumed.append(f"{rows} not teach the model")
     if not asked.telling.json:
         notes([*assumed, *short_look(looks)], asked.telling.quiet)
     return task, assumed, looks

@@ -189,7 +189,7 @@ def judged(saved: Saved, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     Returns
     -------
     table : pandas.DataFrame
-        Suspect rows, the strangest first; of several targets the one that deviates most.
+        Flagged rows, the most suspicious first; of several targets the one that deviates most.
     n_judged : int
         Rows that have a target.
     """

@@ -118,7 +118,7 @@ def summary_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("columns", _columns(facts["columns"])),
         *(("learned", words) for words in _learned(facts.get("transform", "none"))),
         ("error", _error(facts)),
-        ("suspects", _suspects(facts)),
+        ("flagged", _flagged(facts)),
     ]
 
 
@@ -133,13 +133,14 @@ def _learned(transform: str) -> list[str]:
     ]
 
 
-def _suspects(facts: dict[str, Any]) -> str:
-    verb = "was" if facts["distrusted_rows"] == 1 else "were"
-    words = f"{facts['distrusted_rows']:,} of {facts['rows']:,} rows {verb} distrusted"
-    if facts["distrusted_rows"]:
-        right = facts["maybe_right"]
-        words += f"; {f'about {right:,}' if right else 'hardly one'} of them may be right"
-    return words
+def _flagged(facts: dict[str, Any]) -> str:
+    flagged, right = facts["distrusted_rows"], facts["maybe_right"]
+    words = f"{flagged:,} of {facts['rows']:,} rows"
+    if not flagged:
+        return words
+    if flagged == 1:
+        return words + ("; it may be right" if right else "; it is hardly right")
+    return f"{words}; {f'about {right:,}' if right else 'hardly one'} of them may be right"
 
 
 def print_pairs(title: str, lines: list[tuple[str, str]]) -> None:
@@ -173,14 +174,18 @@ def _episodes(episodes: list[dict[str, Any]]) -> list[str]:
 
 def _rows(facts: dict[str, Any]) -> str:
     missing = facts["rows_without_target"]
-    words = f"{facts['rows']:,} were learned from"
+    words = f"{facts['rows']:,} {_were(facts['rows'])} learned from"
     if fine := facts.get("rows_known_fine", 0):
         words += f", {fine:,} of them known to be fine"
     if missing:
-        words += f"; {missing:,} without a target were not"
+        words += f"; {missing:,} without a target {_were(missing)} not"
     if wrong := facts.get("rows_known_wrong", 0):
-        words += f"; {wrong:,} known to be wrong were not"
+        words += f"; {wrong:,} known to be wrong {_were(wrong)} not"
     return words
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _columns(columns: dict[str, list[str]]) -> str:
@@ -198,8 +203,8 @@ def _error(facts: dict[str, Any]) -> str:
     if error is None:
         return "not estimated: the fit was interrupted before"
     return (
-        f"half of {error['rows']:,} unseen rows are met within "
-        f"{_numbers(error['median_absolute_error'])}; root mean square of the "
+        f"half of {error['rows']:,} unseen rows are predicted to within "
+        f"{_numbers(error['median_absolute_error'])}; root mean square error of the "
         f"{error['trusted_rows']:,} trusted ones {_numbers(error['robust_rmse'])}"
         f" ({error['how']})"
     )

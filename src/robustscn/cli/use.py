@@ -6,7 +6,6 @@ shown without it.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +15,15 @@ import typer
 from ..text import shortened
 from . import options
 from .messages import UnusableError, notes, print_json, say
-from .spreadsheets import defused, legible
-from .writing import check_outputs, output_path, size_in_words, table_writer, write_all
+from .spreadsheets import legible
+from .writing import (
+    check_outputs,
+    output_path,
+    print_table,
+    size_in_words,
+    table_writer,
+    write_all,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +99,7 @@ def predict(
         }
         print_json({"rows": len(predicted), "predictions": columns, "outside": strange})
     else:
-        defused(predicted).to_csv(sys.stdout)
+        print_table(predicted)
 
 
 def _tell_outside(strange: list[str], names: pd.Index, strict: bool, quiet: bool) -> None:
@@ -101,13 +107,14 @@ def _tell_outside(strange: list[str], names: pd.Index, strict: bool, quiet: bool
     if not rows:
         return
     kind, first = names.name or "row", names[rows[0]]
+    verb = "lies" if len(rows) == 1 else "lie"
     words = (
-        f"{len(rows):,} of {len(strange):,} rows lie outside what the model has seen, first "
+        f"{len(rows):,} of {len(strange):,} rows {verb} outside what the model has seen, first "
         f"{kind} {first} ({shortened(strange[rows[0]])})"
     )
     if strict:
         raise UnusableError(f"{words}: correct or leave them out, or predict without --strict")
-    notes([f"{words}: their predictions are guesses"], quiet)
+    notes([f"{words}: what is predicted there is a guess"], quiet)
 
 
 def _beside(frame: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
@@ -166,10 +173,10 @@ def outliers(
     reading: options.Reading,
     telling: options.Telling,
 ) -> None:
-    """List the rows of a table that a model finds suspect, the strangest first.
+    """List the rows of a table that a model flags, the most suspicious first.
 
     Rows that the model was made from are judged as the fit judged them. Of others, a row is
-    suspect when its target is more than three robust standard deviations, as they were when the
+    flagged when its target is more than three robust standard deviations, as they were when the
     model was made, from the prediction. Rows without a target are not judged.
 
     For example:
@@ -183,14 +190,15 @@ def outliers(
     place = output_path(out)
     saved, frame = model_and_rows(model, data, place, reading, telling)
     table, n_judged = judged(saved, frame)
-    words = f"{len(table):,} of {n_judged:,} rows are suspect"
+    verb = "is" if len(table) == 1 else "are"
+    words = f"{len(table):,} of {n_judged:,} rows {verb} flagged"
     files = write_all({place: table_writer(legible(table))}) if place is not None else {}
     if telling.json:
         rows = table.reset_index().to_dict(orient="records")
         print_json({"rows": n_judged, "suspects": len(table), "table": rows, "files": files})
         return
     if place is None:
-        defused(legible(table)).to_csv(sys.stdout)
+        print_table(legible(table))
     notes([words], telling.quiet)
     _say_wrote(files, telling.quiet)
 

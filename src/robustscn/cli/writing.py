@@ -7,9 +7,10 @@ not there.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..atomic import Writer, write_together
 from ..places import place_of
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NONE = "none"
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+"""Endings of what is never written; a spreadsheet program calls a CSV under such a name damaged."""
 
 
 def output_path(given: str | None) -> Path | None:
@@ -54,6 +57,10 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str | Path]) 
     for path in outputs:
         if path is None:
             continue
+        if path.suffix.lower() in WORKBOOKS:
+            raise UnusableError(
+                f"{path}: workbooks are read, not written: name it .csv, .tsv or .parquet"
+            )
         try:
             place = place_of(path)
         except OSError as error:
@@ -63,6 +70,10 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str | Path]) 
         if not place.is_null and any(_same(place.target, other) for other in seen):
             raise UnusableError(f"{path} is named for two outputs: choose different names")
         seen.append(place.target)
+
+
+def _texts(names: Any) -> list[str]:
+    return [str(name) for name in names]
 
 
 def _same(path: Path, other: Path) -> bool:
@@ -104,9 +115,55 @@ def table_writer(frame: pd.DataFrame) -> Writer:
     """
 
     def write(path: Path) -> None:
+        table = with_names(frame)
         if path.suffix == ".parquet":
-            frame.reset_index().to_parquet(path, index=False)
+            table.to_parquet(path, index=False)
         else:
-            defused(frame).to_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
+            tabs = ".tsv" in path.suffixes
+            defused(table).to_csv(path, sep="\t" if tabs else ",", index=False)
 
     return write
+
+
+def print_table(frame: pd.DataFrame) -> None:
+    """Print a table as CSV on standard output.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table; its index is a column.
+    """
+    defused(with_names(frame)).to_csv(sys.stdout, index=False)
+
+
+def with_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose index has become a column, each name once.
+
+    Rows that are called what a column says have that column already.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same; names of rows stand first, or where they stood.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from robustscn.cli.writing import with_names
+    >>> table = pd.DataFrame({"size": [4, 5], "batch": ["a", "b"]})
+    >>> list(with_names(table.set_axis(pd.Index(["a", "b"], name="batch"))))
+    ['size', 'batch']
+    >>> list(with_names(table.set_axis(pd.Index([2, 3], name="batch"))))
+    ["batch'", 'size', 'batch']
+    """
+    name = frame.index.name
+    if name in frame.columns and _texts(frame.index) == _texts(frame[name]):
+        return frame.reset_index(drop=True)
+    while name in frame.columns:
+        name = f"{name}'"
+    return frame.reset_index(names=name)

@@ -285,11 +285,25 @@ def _one_sided(z: NDArray[np.float64], hit: NDArray[np.bool_], least: float) -> 
         return []
     bounded = np.clip(z - np.median(z[~hit]), -_LARGEST, _LARGEST)
     return [
-        segment
+        _trimmed(side * bounded, segment, least)
         for side in (1.0, -1.0)
         for segment in maximal_segments(_SHIFT * side * bounded - _SHIFT**2 / 2, least)
         if segment[1] - segment[0] >= 2 * FEWEST_ROWS and _stands_out(bounded, segment)
     ]
+
+
+def _trimmed(bounded: NDArray[np.float64], segment: Segment, least: float) -> Segment:
+    """Return a stretch from the first to the last part in which its own shift is found.
+
+    What is looked for is small; a large shift has so much to spare that rows after it join, and
+    the next spike with them. Within, what went wrong may stray.
+    """
+    first, end, sum_of_it = segment
+    shift = float(np.median(bounded[first:end]))
+    parts = maximal_segments(shift * bounded[first:end] - shift**2 / 2, least)
+    if shift <= _SHIFT or not parts:
+        return segment
+    return first + parts[0][0], first + parts[-1][1], sum_of_it
 
 
 def _stands_out(bounded: NDArray[np.float64], segment: Segment) -> bool:

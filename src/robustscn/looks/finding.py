@@ -49,7 +49,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The finding with its place."""
-        return f"{self.words}, {self.where}" if self.where else self.words
+        comma = "" if self.words.endswith("?") else ","
+        return f"{self.words}{comma} {self.where}" if self.where else self.words
 
 
 def counted(rows: NDArray[np.int64]) -> str:

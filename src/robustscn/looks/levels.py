@@ -114,7 +114,13 @@ def _stretches(
 def _drift(
     name: str, rows: NDArray[np.int64], along: NDArray[np.float64], order: Order
 ) -> Finding | None:
-    """Return a slow rise or fall over the whole table, beyond what the values scatter."""
+    """Return a slow rise or fall over the whole table, beyond what the values scatter.
+
+    What never turns back counts something: batches, hours, energy. A sensor that drifts scatters.
+    """
+    steps = np.diff(along)
+    if (steps >= 0).all() or (steps <= 0).all():
+        return None
     blocks = np.array_split(np.arange(len(rows)), 12)
     medians = np.array([np.median(along[block]) for block in blocks])
     if abs(kendalltau(np.arange(12), medians).statistic) < 0.9:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .others import memory_of
+from .others import memory_of, spread
 
 Array = NDArray[np.float64]
 
@@ -17,6 +17,9 @@ FEWEST_ROWS = 60
 _LARGEST = 5.0
 _LEAST_CHANGE = 1.0
 """Standard deviations of a residual that a drift must come to."""
+_PARTS, _STRAIGHT = 6, 3.0
+"""Parts of a steep drift, and how many deviations from its line may not come to a third of it. By
+argument: a random walk strays from its line by a quarter of its way."""
 _SURE = 5.0
 """Standard errors that a drift must be from none. By argument: some 200 beginnings are tried, and
 residuals remember more than one number says."""
@@ -68,8 +71,9 @@ def ramp_of(deviations: Array) -> Ramp | None:
     steps = (places[None, :] >= starts[:, None]).astype(float)
     slopes, left = _fitted(ramps, means)
     best = int(np.argmin(left))
-    if left[best] > 0.98 * _fitted(steps, means)[1].min():
-        return None
+    left_by_steps = _fitted(steps, means)[1]
+    if left[best] > 0.98 * left_by_steps.min():
+        return _steep(deviations - middle, int(edges[starts[np.argmin(left_by_steps)]]))
     shape = ramps[best] - ramps[best].mean()
     rest = means - means.mean() - slopes[best] * shape
     memory = memory_of(rest / max(float(rest.std()), 1e-300))
@@ -78,6 +82,25 @@ def ramp_of(deviations: Array) -> Ramp | None:
     if abs(slopes[best]) < _SURE * error or abs(change) < _LEAST_CHANGE:
         return None
     return Ramp(int(edges[starts[best]]), change)
+
+
+def _steep(residuals: Array, first: int) -> Ramp | None:
+    """Return a drift so far beyond the noise that, once residuals are bounded, it is a step.
+
+    Medians of parts need no bound: they must rise from next to nothing, each further than the one
+    before and all nearly on a line.
+    """
+    tail = residuals[first:]
+    if len(tail) < FEWEST_ROWS:
+        return None
+    parts = np.array_split(np.arange(len(tail)), _PARTS)
+    medians = np.array([np.median(tail[part]) for part in parts])
+    slope, start = np.polyfit([part.mean() for part in parts], medians, 1)
+    change = float(slope * len(tail))
+    off_line = spread(tail - start - slope * np.arange(len(tail)))
+    grows = bool((np.diff(medians) * np.sign(change) > 0).all())
+    near = max(abs(start), _STRAIGHT * off_line, _STRAIGHT * spread(residuals[:first]))
+    return Ramp(first, change) if grows and abs(change) > max(_LARGEST, 3 * near) else None
 
 
 def _fitted(shapes: Array, means: Array) -> tuple[Array, Array]:

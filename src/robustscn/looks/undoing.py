@@ -21,7 +21,7 @@ from .cells import findings_of, odd_cells, without
 from .finding import Finding
 from .levels import CONVERSIONS, Conversion
 from .order import Order
-from .others import Others
+from .others import Others, spread
 from .ramps import ramp_of
 from .segments import Segment
 
@@ -39,6 +39,8 @@ MOST_COLUMNS = 16
 LONGEST = 0.4
 """Share of the table from which on a stretch is no exception."""
 _SURE = 5.0
+FEWEST_STRETCHES = 8
+"""Means that a scatter is computed from: a few of them may be of bad weeks."""
 _FARTHEST = 5.0
 """Most that one row inside a stretch may say for or against a guess."""
 _DEGREES = 5.0
@@ -209,10 +211,11 @@ def explained(others: Others, gaps: NDArray[np.bool_] | None = None) -> list[Und
     rows = others.table.copy()
     known = np.ones(rows.shape, dtype=bool) if gaps is None else ~gaps
     least = float(np.log(len(rows) ** 2 * len(list(_guesses(rows.shape[1])))) + _SURE)
+    deviations = np.where(known, others.deviations(rows), 0.0)
     left = _candidates(others, known, least)
     found: list[Undone] = []
     while left:
-        gains = [_gain(others, rows, known, each) for each in left]
+        gains = [_gain(others, rows, known, deviations, each) for each in left]
         best = int(np.argmax(gains))
         if gains[best] < least:
             break
@@ -351,8 +354,13 @@ def stretches(before: Array, after: Array, chain: Chain, least: float) -> list[S
     return found
 
 
-def _gain(others: Others, rows: Array, known: NDArray[np.bool_], each: Undone) -> float:
-    """Return how much likelier all cells of a stretch are undone, with a row on either side."""
+def _gain(
+    others: Others, rows: Array, known: NDArray[np.bool_], deviations: Array, each: Undone
+) -> float:
+    """Return how much likelier all cells of a stretch are undone, with a row on either side.
+
+    What a stretch says by its level counts by how far levels stray in the rest of the table.
+    """
     places = np.arange(max(each.first - 1, 0), min(each.end + 1, len(rows)))
     inside = (places >= each.first) & (places < each.end)
     part = rows[places]
@@ -364,4 +372,48 @@ def _gain(others: Others, rows: Array, known: NDArray[np.bool_], each: Undone) -
     )
     gain = chain.told(after, after) - chain.told(before, before)
     within = inside & np.append(False, inside[:-1])
-    return float(chain.inside(gain[within]).sum() + gain[~within].sum())
+    mine = list(each.guess.columns)
+    strayed = max(
+        straying(deviations[:, column], others.memory[column], each.end - each.first)
+        for column in mine
+    )
+    return float(chain.inside(gain[within]).sum() / strayed + gain[~within].sum())
+
+
+def straying(deviations: Array, memory: float, length: int) -> float:
+    """Return how much more the means of stretches scatter than a memory of one row explains.
+
+    Columns that wander for weeks under hourly noise have two memories, and the short one alone
+    takes every hour of a wandering week for news.
+
+    Parameters
+    ----------
+    deviations : ndarray of shape (n_rows,)
+        Of one column, in robust standard deviations, in order.
+    memory : float
+        How far each resembles the one before.
+    length : int
+        Rows of a stretch.
+
+    Returns
+    -------
+    float
+        A ratio of variances, at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustscn.looks.undoing import straying
+    >>> noise = np.random.default_rng(0).normal(size=2000)
+    >>> straying(noise, 0.0, 50) < 2
+    True
+    >>> straying(noise + 2 * np.sin(np.arange(2000) / 200), 0.6, 50) > 5
+    True
+    """
+    length = max(1, min(length, len(deviations) // FEWEST_STRETCHES))
+    whole = deviations[: len(deviations) // length * length]
+    means = np.clip(whole, -_FARTHEST, _FARTHEST).reshape(-1, length).mean(axis=1)
+    # The variance of the mean of an AR(1) of variance one.
+    past = 2 * memory * (1 - memory**length) / (length * (1 - memory) ** 2)
+    explained_by_memory = ((1 + memory) / (1 - memory) - past) / length
+    return max(1.0, spread(means) ** 2 / explained_by_memory)

@@ -141,7 +141,7 @@ class ResidualDensityDisplay:
             "stacked": True,
             "alpha": 0.6,
             "color": [PLAIN, STRANGE][: len(parts)],
-            "label": ["believed rows", "suspect rows"][: len(parts)],
+            "label": ["believed rows", "flagged rows"][: len(parts)],
         }
         bars = ax.hist(parts, bins=edges, **{**default, **(given or {})})[2]
         self.bars_ = list(bars) if len(parts) > 1 else [bars]

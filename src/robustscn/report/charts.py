@@ -50,6 +50,11 @@ def figures_of(record: FitRecord) -> dict[str, list[Figure]]:
     return figures
 
 
+MOST_STRETCHED = 4.0
+"""Times the height of the other rows that a picture may be, so that a stretch is in it. By
+argument: with a quarter of the height, one still sees how the others go up and down."""
+
+
 def fit_figure(record: FitRecord, q: int) -> Figure:
     """Return observed against predicted targets, coloured by inlier weight."""
     points, name = record.points, literal(record.targets[q].name)
@@ -141,7 +146,8 @@ def _shaded(record: FitRecord, q: int) -> list[Figure]:
 def visible_range(record: FitRecord, q: int) -> tuple[float, float]:
     """Return the part of the observed targets that is drawn before anyone zooms out.
 
-    One target of 1e9 would flatten all others to a line.
+    One target of 1e9 would flatten all others to a line. Stretches that went wrong together are
+    what the picture is for, and are in it where the others stay readable beside them.
     """
     points, target = record.points, record.targets[q]
     trusted = points.expected[: len(points) - points.n_suspects or None, q]
@@ -149,6 +155,14 @@ def visible_range(record: FitRecord, q: int) -> tuple[float, float]:
     near = (observed >= trusted.min() - around) & (observed <= trusted.max() + around)
     drawn = np.concatenate([observed[near], trusted])
     low, high = float(drawn.min()), float(drawn.max())
+    for episode in record.episodes:
+        if episode.kind == "spikes" or episode.target != target.name:
+            continue
+        inside = observed[np.isin(points.position, episode.rows)]
+        if len(inside):
+            bottom, top = (float(end) for end in np.quantile(inside, [0.02, 0.98]))
+            if max(high, top) - min(low, bottom) <= MOST_STRETCHED * (high - low):
+                low, high = min(low, bottom), max(high, top)
     margin = 0.04 * (high - low) or 1.0
     return low - margin, high + margin
 
@@ -211,11 +225,11 @@ def weight_figure(record: FitRecord) -> Figure:
     share = {
         "type": "scatter",
         "mode": "lines",
-        "name": "share of rows distrusted nearby",
+        "name": "share of rows flagged nearby",
         "x": np.round(stretches.middle, 3).tolist(),
         "y": np.round(stretches.share, 4).tolist(),
         "line": {"color": css("ink"), "width": 2, "shape": "hvh"},
-        "hovertemplate": "%{y:.0%} of the rows nearby distrusted<extra></extra>",
+        "hovertemplate": "%{y:.0%} of the rows nearby flagged<extra></extra>",
     }
     along = "row, in the order of the data" if points.along is None else literal(points.along.name)
     design = layout(along, "inlier weight", height=360, legend=True)

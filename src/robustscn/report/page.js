@@ -13,7 +13,11 @@ const report = (() => {
     if (packed.kind === "text") {
       return { kind: "text", values: Array.from(new Int32Array(bytes), (code) => packed.levels[code]) };
     }
-    return { kind: packed.kind, values: packed.f4 ? new Float32Array(bytes) : new Float64Array(bytes) };
+    const values = packed.f4 ? new Float32Array(bytes) : new Float64Array(bytes);
+    // Of a column of dates all are written to the day, the minute or the second.
+    const whole = (unit) => values.every((value) => Number.isNaN(value) || value % unit === 0);
+    const length = packed.kind === "date" ? (whole(86400000) ? 10 : whole(60000) ? 16 : 19) : undefined;
+    return { kind: packed.kind, values, length };
   };
   const columns = Object.fromEntries(Object.entries(page.columns).map(([name, packed]) => [name, unpack(packed)]));
   const values = (name) => columns[name].values;
@@ -23,7 +27,7 @@ const report = (() => {
     const value = values[i];
     if (kind === "text") return value;
     if (Number.isNaN(value)) return "–";
-    if (kind === "date") return new Date(value).toISOString().slice(0, 19).replace("T", " ").replace(/ 00:00:00$/, "");
+    if (kind === "date") return new Date(value).toISOString().slice(0, columns[name].length).replace("T", " ");
     return number(value, 6);
   };
   const number = (value, digits) => {
@@ -114,8 +118,8 @@ const report = (() => {
     const more = page.allSuspects - page.suspects;
     document.getElementById("count").textContent =
       `${visible.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} ` +
-      (wanted ? "matching rows shown" : "suspect rows shown") +
-      (more > 0 ? `; ${more.toLocaleString("en")} less strange ones are not in this page` : "");
+      (wanted ? "matching rows shown" : "flagged rows shown") +
+      (more > 0 ? `; ${more.toLocaleString("en")} less suspicious ones are not in this page` : "");
     all.hidden = rows.length <= FIRST_ROWS;
     all.textContent = table.all ? `Show the first ${FIRST_ROWS}` : `Show all ${rows.length.toLocaleString("en")}`;
   };

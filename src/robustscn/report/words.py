@@ -13,9 +13,9 @@ from .record import FARTHEST, FitRecord
 def headline(record: FitRecord) -> str:
     """Return the one sentence to remember."""
     if record.n_suspects == 0:
-        return f"None of {record.n_rows:,} rows was distrusted."
+        return f"None of {record.n_rows:,} rows was flagged."
     verb = "was" if record.n_suspects == 1 else "were"
-    return f"{record.n_suspects:,} of {record.n_rows:,} rows {verb} distrusted."
+    return f"{record.n_suspects:,} of {record.n_rows:,} rows {verb} flagged."
 
 
 def explanation(record: FitRecord) -> list[str]:
@@ -34,7 +34,7 @@ def explanation(record: FitRecord) -> list[str]:
     return [
         what,
         "No row was deleted. A row that looks wrong was given less weight, down to nearly none, "
-        "so that it could not bend the model. Distrusted does not mean wrong: the rows below "
+        "so that it could not bend the model. Flagged does not mean wrong: the rows below "
         "are those to check first.",
     ]
 
@@ -42,19 +42,17 @@ def explanation(record: FitRecord) -> list[str]:
 def _limit(record: FitRecord) -> str:
     if record.n_maybe_right is not None:
         return (
-            "A row is distrusted where the two differ by more than noise explains there, so "
-            "clearly that few of all rows that are may be right after all: "
-            f"{_about(record.n_maybe_right)} of these {record.n_suspects:,}. "
+            f"A row is flagged where the two differ by more than noise explains. {_right(record)} "
             f"One standard deviation of the noise is about {_scales(record)}."
         )
     unsure = ", and more where the models disagree" if record.left_out else ""
     if len(record.targets) == 1:
         return (
-            "A row is distrusted where the two differ by more than three robust standard "
+            "A row is flagged where the two differ by more than three robust standard "
             f"deviations, which is about {3 * record.targets[0].scale:.3g} here{unsure}."
         )
     return (
-        "A row is distrusted where its targets, taken together, are further away than three "
+        "A row is flagged where its targets, taken together, are further away than three "
         f"robust standard deviations; one is about {_scales(record)}{unsure}."
     )
 
@@ -65,8 +63,13 @@ def _scales(record: FitRecord) -> str:
     return _listed([f"{target.scale:.3g} for {target.name}" for target in record.targets])
 
 
-def _about(count: int) -> str:
-    return f"about {count:,}" if count else "hardly one"
+def _right(record: FitRecord) -> str:
+    """Say how many of the flagged rows may be right."""
+    right = record.n_maybe_right
+    if record.n_suspects == 1:
+        return "This one may still be right." if right else "This one is hardly right."
+    many = f"About {right:,}" if right else "Hardly one"
+    return f"{many} of these {record.n_suspects:,} may be right after all."
 
 
 def tiles(record: FitRecord) -> list[tuple[str, str, str]]:
@@ -78,7 +81,7 @@ def tiles(record: FitRecord) -> list[tuple[str, str, str]]:
     ]
     without = "what was predicted without the row" if record.left_out else "the prediction"
     return [
-        ("Rows distrusted", f"{share:.1%}", f"{record.n_suspects:,} of {record.n_rows:,}"),
+        ("Rows flagged", f"{share:.1%}", f"{record.n_suspects:,} of {record.n_rows:,}"),
         _episodes_tile(record),
         *((name, f"{t.median_error:.3g}", f"median distance from {without}") for name, t in errors),
         *_held_out_tile(record),
@@ -107,14 +110,14 @@ def sampling(record: FitRecord, points: Points) -> str:
     if len(points) == record.n_rows:
         return ""
     suspects = (
-        f"all {points.n_suspects:,} suspect rows"
+        f"all {points.n_suspects:,} flagged rows"
         if points.n_suspects == record.n_suspects
-        else f"the {points.n_suspects:,} strangest of {record.n_suspects:,} suspect rows"
+        else f"the {points.n_suspects:,} most suspicious of {record.n_suspects:,} flagged rows"
     )
     return (
         f"To keep this page light, single points are drawn for {len(points):,} of "
         f"{record.n_rows:,} rows: {suspects} and {len(points) - points.n_suspects:,} of the "
-        "others, evenly spread. All numbers, the histogram and the share of distrusted rows are "
+        "others, evenly spread. All numbers, the histogram and the share of flagged rows are "
         "of all rows."
     )
 
@@ -130,7 +133,7 @@ def captions(record: FitRecord) -> dict[str, str]:
         "about_residuals": "How far rows are from their prediction, and how much a row at that "
         "distance counted. "
         + (
-            "Beyond the dotted lines, at three deviations, rows are distrusted. "
+            "Beyond the dotted lines, at three deviations, rows are flagged. "
             if record.n_maybe_right is None
             else "The dotted lines are at three deviations of the noise. "
         )
@@ -187,7 +190,7 @@ def _to_do(record: FitRecord) -> str:
 def _about_weights(record: FitRecord) -> str:
     stretches, along = record.stretches, record.points.along
     text = (
-        "A sensor that fails for a while shows as a stripe of distrusted rows; rows that are "
+        "A sensor that fails for a while shows as a stripe of flagged rows; rows that are "
         "wrong now and then are scattered."
     )
     if not stretches.stands_out:
@@ -196,8 +199,8 @@ def _about_weights(record: FitRecord) -> str:
     first, last = (_shown(end, kind) for end in (stretches.first, stretches.last))
     where = f"rows {first} to {last}" if along is None else f"{along.name} {first} to {last}"
     return (
-        f"{text} Most distrusted: {where}, where {max(stretches.share):.0%} of "
-        f"{stretches.n_rows} rows were distrusted, against "
+        f"{text} Most of all: {where}, where {max(stretches.share):.0%} of "
+        f"{stretches.n_rows} rows were flagged, against "
         f"{record.n_suspects / record.n_rows:.0%} of all rows."
     )
 
@@ -230,7 +233,7 @@ def _about_table(record: FitRecord) -> str:
         return "There is none."
     several = " Numbers are of the target that deviates most." if len(record.targets) > 1 else ""
     return (
-        "The strangest first. Deviations are the difference between observed and expected in "
+        "The most suspicious first. Deviations are the difference between observed and expected in "
         "robust standard deviations; a weight of 1 is full trust, 0 is none." + several
     )
 

@@ -145,7 +145,7 @@ def _kind(values: pd.Series) -> tuple[str, str]:
     if pd.api.types.is_numeric_dtype(values.dtype):
         if form := counted_dates(there, str(values.name)):
             return "date", f"is read as a date: {form}"
-        return _number(there, "are infinite or beyond 1e100")
+        return _number(there, ("is infinite or beyond 1e100", "are infinite or beyond 1e100"))
     if values.dtype.kind == "M":
         return "date", ""
     texts = there.astype(str).str.strip()
@@ -153,7 +153,7 @@ def _kind(values: pd.Series) -> tuple[str, str]:
     if texts.empty:
         return "left out", "is empty: left out"
     if _mostly_numbers(texts):
-        return _number(texts, "are no numbers")
+        return _number(texts, ("is no number", "are no numbers"))
     if form := date_format(texts) or date_format(texts[~marks_in(texts)]):
         return _date(texts, form)
     refuse_unread(texts, str(values.name))
@@ -169,16 +169,21 @@ def _mostly_numbers(texts: pd.Series) -> bool:
     return bool(numbers[~marks_in(texts)].mean() >= NUMBERS_SHARE)
 
 
-def _number(there: pd.Series, what: str) -> tuple[str, str]:
+def _number(there: pd.Series, what: tuple[str, str]) -> tuple[str, str]:
+    """Return the kind, and what is said of values that are none: of one and of several."""
     numbers = np.isfinite(as_numbers(there))
     if not numbers.any():
         return "left out", f"has no finite number ({_examples(there)}): left out"
     if numbers.all():
         return "number", ""
     strange = there[~numbers]
-    return "number", f"has {len(strange):,} values that {what} and count as missing: " + _examples(
-        strange
-    )
+    return "number", f"has {_values(strange, *what)} as missing: {_examples(strange)}"
+
+
+def _values(strange: pd.Series, one: str, several: str) -> str:
+    if len(strange) == 1:
+        return f"1 value that {one} and counts"
+    return f"{len(strange):,} values that {several} and count"
 
 
 def _examples(values: pd.Series) -> str:
@@ -197,7 +202,8 @@ def _date(texts: pd.Series, form: str) -> tuple[str, str]:
     dates = np.isfinite(as_dates(texts, form))
     if not dates.all():
         strange = texts[~dates]
-        return "date", f"has {len(strange):,} values that are no dates: {_examples(strange)}"
+        which = _values(strange, "is no date", "are no dates")
+        return "date", f"has {which} as missing: {_examples(strange)}"
     return "date", ""
 
 
@@ -250,8 +256,8 @@ def without_row_names(
     more = f" and {len(named) - 4} more" if len(named) > 4 else ""
     kept = f"; of {quoted(calendar)} hour, weekday or season are used" if calendar else ""
     note = (
-        f"{reasons}{more}: kept from the model, since what tells the week excuses what went wrong "
-        f"in it (--keep-time uses it){kept}"
+        f"{reasons}{more}: kept from the model, for one that knows the week takes what went wrong "
+        f"in it for normal (--keep-time uses them){kept}"
     )
     return replace(
         plan,
@@ -370,9 +376,7 @@ def unread_values(pipeline: Pipeline, frame: pd.DataFrame) -> list[str]:
         there = frame[name].dropna()
         strange = there[~np.isfinite(numbers(there))]
         if len(strange):
-            kind = "numbers" if name in kinds["numbers"] else "dates"
-            notes.append(
-                f"{shortened(name)!r} has {len(strange):,} values that are no {kind} and count as "
-                f"missing: {_examples(strange)}"
-            )
+            kind = "number" if name in kinds["numbers"] else "date"
+            which = _values(strange, f"is no {kind}", f"are no {kind}s")
+            notes.append(f"{shortened(name)!r} has {which} as missing: {_examples(strange)}")
     return notes

@@ -39,6 +39,7 @@ def header_after(lines: Sequence[str], separators: Sequence[str]) -> tuple[int, 
         Lines above the header; None where the first line is the header, or no line is.
     """
     best: tuple[int, int, str] | None = None
+    widest = 0  # of those separators by which the first line is a header
     for separator in separators:
         if separator.isspace() and separator != "\t":
             continue
@@ -47,11 +48,13 @@ def header_after(lines: Sequence[str], separators: Sequence[str]) -> tuple[int, 
         if width < 2 or len(rows) < 3:
             continue
         if _may_be_header(rows[0], width):
-            return None
+            widest = max(widest, width)
+            continue
         place = _first_header(rows, width)
         if place is not None and (best is None or width > best[0]):
             best = (width, place, separator)
-    return None if best is None else (best[1], best[2])
+    # A title may have as many commas as the rows' dates or thousands; their separator makes more.
+    return None if best is None or best[0] <= widest else (best[1], best[2])
 
 
 def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:

@@ -345,7 +345,8 @@ def _notes(
         yield "mixes decimal points and decimal commas: each cell is read by its own"
     if limits := [cell for cell, one in cells.items() if one.limit]:
         n = sum(counts[cell] for cell in limits)
-        yield f"has {n:,} values beyond a limit ({quoted(limits, 3)}): read as the limit itself"
+        values = "1 value" if n == 1 else f"{n:,} values"
+        yield f"has {values} beyond a limit ({quoted(limits, 3)}): read as the limit itself"
 
 
 def tidied(

@@ -246,7 +246,10 @@ def _ragged(record: list[str], line: int, expected: int, separator: str, at_end:
     whole = separator.join(record)
     others = [s for s in SEPARATORS if s != separator and whole.count(s) == expected - 1 > 0]
     if others:
-        return f"{fields}: it is separated by {others[0]!r} and the header by {separator!r}"
+        return (
+            f"{fields}: it is separated by {others[0]!r} and the header by {separator!r}: "
+            "correct that line, or name the separator or lines to skip (--separator, --skip-rows)"
+        )
     if at_end and n < expected:
         return f"{fields}: the file seems to be truncated"
     return f"{fields} (separator {separator!r}): correct or remove that line"
