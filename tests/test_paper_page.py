@@ -686,6 +686,8 @@ def test_panels_are_in_one_order_with_axes_that_compare(results):
     truth = results.group("grinding-add-redrawn", 0.30, "curves")["rows"]["truth"]
     low, high = six.axes[0].get_ylim()
     assert low < min(truth) < max(truth) < high, "nothing of the truth is cut off"
+    cells = results.record["parts"]["function-add-redrawn 20"]["layers"]["rmse"]
+    cells["RVFL | 30 | 100"] = _summary(2.0)
     two = figures._by_scope(plt, results, FUNCTION, (1.0, 30.0, 50.0, 100.0))
     assert len({axis.get_ylim() for axis in two.axes}) == 1
     two.canvas.draw()
