@@ -273,10 +273,16 @@ def test_trials_are_counted_from_the_results(results):
 
 def test_splits_of_treasury_are_counted(results):
     """0.0084 is printed at 10 %: two of these five are at or below it."""
-    part = results.record["parts"]["treasury-add-redrawn 10"]["literal"]
-    part["each"][ON_TEST] = [0.0083, 0.0084, 0.0085, 0.01, 0.02]
+    parts = [results.record["parts"][f"treasury-add-redrawn {n}"] for n in (10, 15, 20, 25)]
+    for part in parts:
+        part["literal"]["each"][ON_TEST] = [0.01, 0.0083, 0.02, 0.02, 0.02]
+        part["layers"]["splits"] = {m: [0.02, 1.0, 0.02, 0.02, 0.02] for m in BASELINES[:3:2]}
+    parts[0]["literal"]["each"][ON_TEST] = [0.0085, 0.0083, 0.0084, 0.01, 0.02]
     text = page_blocks.markdown(blocks(results, ()))
-    assert "2 of 5 at 10%" in text
+    assert "2 of 5 at 10%, 1 of 5 at 15%, 1 of 5 at 20%, 2 of 5 at 25%, and 1 at each" in text
+    columns = [tables()["treasury", None, m, s].mean for m in BASELINES[:3:2] for s in TABLE_LEVELS]
+    far = np.mean([abs(1.0 / printed - 1) for printed in columns])
+    assert f"errors of that split are {far:.1%} off" in text, "of split 1, not of another"
     assert "In 4 of 4 cases even training without the wrong rows" in text, "0.0095 each"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from .blocks import Table
 from .cells import NEEDED, NONE, deviations, mean_of, number, with_ratio, without_ratio
-from .counts import trials
+from .counts import span, trials
 from .headline import headline
 from .published import Printed, table_2, table_5, tables
 from .results import Results, Summary
@@ -244,8 +244,13 @@ def treasury(results: Results) -> Table | None:
     printed = [number(tables()["treasury", None, "RSC-KDE", level].mean) for level, _ in cases]
     rows.append(["the paper", *printed])
     splits = {"redrawn": "redrawn splits", "fixed": "the nearest split"}
+    parts = [
+        results.group(Experiment(KEEL[3], data=data).name, lv, "treasury") for lv, data in cases
+    ]
+    counts = [part["trials"] for part in parts if part]
     return Table(
-        "Treasury: mean error of RSC-KDE, literal settings unless said, and what it would need",
+        f"Treasury: mean error of RSC-KDE over the first {span(counts)} trials, literal settings "
+        "unless said",
         ["what was tried", *(f"{level:.0%}, {splits[data]}" for level, data in cases)],
         rows,
     )
