@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import re
 from pathlib import Path
 
@@ -67,6 +68,32 @@ def test_an_example_has_a_title_an_introduction_and_a_picture(path):
     assert underline == "=" * len(title)
     assert len(" ".join(introduction)) > 60
     assert "plt.show()" in path.read_text()
+
+
+def test_a_table_that_its_page_folds_is_not_folded_twice():
+    """It would take two clicks; what stands after it on the page is folded as ever."""
+    from docutils import nodes
+
+    path = DOCS / "_extensions" / "folded.py"
+    folded = importlib.util.module_from_spec(
+        spec := importlib.util.spec_from_file_location("f", path)
+    )
+    spec.loader.exec_module(folded)
+
+    def table():
+        return nodes.table(
+            "", *(nodes.row("", nodes.entry("", nodes.Text("x"))) for _ in range(12))
+        )
+
+    def html(text):
+        return nodes.raw("", text, format="html")
+
+    by_page = [html("<details><summary>"), html("</summary>"), table(), html("</details>")]
+    section = nodes.section("", nodes.title("", "numbers"), *by_page, table())
+    folded._fold(None, section, "measured")
+    raw = [node.astext() for node in section.findall(nodes.raw)]
+    assert sum(text.count("<details") for text in raw) == 2, "the page's own and one"
+    assert raw[-2].startswith('<details class="folded"><summary>numbers')
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

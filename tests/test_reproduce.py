@@ -122,7 +122,7 @@ def test_a_run_says_how_long_it_takes_and_less_where_less_is_asked_for(tmp_path)
 
     def minutes(plan, jobs):
         first, number, unit, *_ = how_long(plan, Store(tmp_path), jobs).split()
-        assert (first, unit) == ("about", "minutes")
+        assert (first, unit.removesuffix("s")) == ("about", "minute")
         return int(number)
 
     whole = Plan(experiments(), tuple(SECONDS))
@@ -131,6 +131,10 @@ def test_a_run_says_how_long_it_takes_and_less_where_less_is_asked_for(tmp_path)
     assert minutes(few, 2) <= 5, "--quick, on two cores"
     assert minutes(whole, 2) <= 120
     assert minutes(Plan(experiments()[:1], ("rounds", "literal")), 2) < minutes(few, 1)
+    for jobs, words in ((1, "1 core of"), (2, "2 cores of")):
+        assert words in how_long(whole, Store(tmp_path), jobs)
+    assert "--quick" in how_long(whole, Store(tmp_path), 2)
+    assert "--quick" not in how_long(few, Store(tmp_path), 2, quick=True), "it has been given"
 
 
 @pytest.mark.parametrize(

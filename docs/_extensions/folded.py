@@ -29,12 +29,19 @@ def _parents(node: Any) -> Any:
         node = node.parent
 
 
+def _folded_already(table: Any) -> bool:
+    """Return whether the page's own Markdown has the table within something folded."""
+    before = table.parent.children[: table.parent.index(table)]
+    html = "".join(node.astext() for node in before if isinstance(node, nodes.raw))
+    return bool(html.count("<details") > html.count("</details>"))
+
+
 def _fold(_: Any, doctree: Any, docname: str) -> None:
     if docname not in FOLDED_PAGES:
         return
     for table in list(doctree.findall(nodes.table)):
         rows = len(list(table.findall(nodes.row))) - 1
-        if rows <= LONG or (docname, _title(table)) == FIRST:
+        if rows <= LONG or _folded_already(table) or (docname, _title(table)) == FIRST:
             continue
         summary = f"{escape(_title(table))} <small>({rows} rows)</small>"
         opening = f'<details class="folded"><summary>{summary}</summary>'

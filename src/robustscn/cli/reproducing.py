@@ -73,7 +73,7 @@ def run(asked: Asked, jobs: int | None, out: Path) -> None:
     if "page" not in names and names != ["figure4"]:
         if not any(plan.parts()):
             raise fail(f"{', '.join(names)} shows nothing with these options", UNUSABLE)
-        _run(plan, store, jobs or os.cpu_count() or 1)
+        _run(plan, store, jobs or os.cpu_count() or 1, quick=asked.quick)
     results = _results(store, out / "results.json")
     if not results.record["parts"] and names != ["figure4"]:
         raise fail(f"no results in {out}: run `robustscn reproduce all`", UNUSABLE)
@@ -124,19 +124,20 @@ def _asked(
     return narrowed(chosen, shares, protocol, data)
 
 
-def how_long(plan: Plan, store: Store, jobs: int) -> str:
+def how_long(plan: Plan, store: Store, jobs: int, *, quick: bool = False) -> str:
     """Return in words how long what is not done will take, and how to ask for less."""
     done, total = cost(plan, store)
     minutes = max(1, round((total - done) / jobs / 60))
+    less = "name a table" if quick else "name a table, --levels or --trials for less, or --quick"
     return (
-        f"about {minutes} minutes on {jobs} cores of a fast machine ({done / max(total, 1):.0%} is "
-        "done); name a table, --levels or --trials for less, or --quick"
+        f"about {minutes} minute{'s' * (minutes > 1)} on {jobs} core{'s' * (jobs > 1)} of a fast "
+        f"machine ({done / max(total, 1):.0%} is done); {less}{' for less' * quick}"
     )
 
 
-def _run(plan: Plan, store: Store, jobs: int) -> None:
+def _run(plan: Plan, store: Store, jobs: int, *, quick: bool) -> None:
     start = time.perf_counter()
-    say(how_long(plan, store, jobs))
+    say(how_long(plan, store, jobs, quick=quick))
     try:
         with _bar() as tell:
             execute(plan, store, jobs, tell)

@@ -138,13 +138,17 @@ class Folded:
     blocks: Sequence[Block]
 
     def markdown(self) -> str:
-        """Return it as Markdown, in which nothing can be folded: under a heading."""
-        return "\n\n".join([f"### {self.title}", *(block.markdown() for block in self.blocks)])
+        """Return it as Markdown; between blank lines that is read within the HTML too."""
+        inside = "\n\n".join(block.markdown() for block in self.blocks)
+        return f"{self._opening()}\n\n{inside}\n\n</details>"
 
     def html(self) -> str:
         """Return it as HTML."""
         inside = "\n".join(block.html() for block in self.blocks)
-        return f"<details><summary>{escape(self.title)}</summary>\n{inside}\n</details>"
+        return f"{self._opening()}\n{inside}\n</details>"
+
+    def _opening(self) -> str:
+        return f'<details class="folded"><summary>{escape(self.title)}</summary>'
 
 
 Block = Heading | Folded | Text | Points | Table | Picture

@@ -184,13 +184,14 @@ class Results:
         self, experiment: str, level: float, first: str, second: str
     ) -> tuple[float, float] | None:
         """Return the mean errors of two methods over the trials that both have run."""
-        each = [self._each(experiment, level, method) for method in (first, second)]
+        each = [self.each(experiment, level, method) for method in (first, second)]
         count = min(len(errors) for errors in each)
         if count == 0:
             return None
         return float(np.mean(each[0][:count])), float(np.mean(each[1][:count]))
 
-    def _each(self, experiment: str, level: float, method: str) -> list[float]:
+    def each(self, experiment: str, level: float, method: str) -> list[float]:
+        """Return the test errors of a method trial by trial, where they are kept."""
         for group in PAIRED:
             found = self.group(experiment, level, group)
             if found and method in found["each"]:

@@ -209,16 +209,24 @@ def _units(like: Unit, trials: Sequence[int]) -> list[Unit]:
 
 def cost(plan: Plan, store: Store) -> tuple[float, float]:
     """Return roughly how many seconds of work are done, and how many there are."""
-    done = total = 0.0
-    for experiment, level, group in plan.parts():
-        seconds = [
-            SECONDS[group] * (0.25 if group == "layers" and t >= PILOT_TRIALS else 1.0)
-            for t in range(plan.n_trials(experiment, level, group))
-        ]
-        have = store.trials(experiment, level, group)
-        total += sum(seconds)
-        done += sum(s for t, s in enumerate(seconds) if t in have)
-    return done, total
+    done = 0.0
+    for part in plan.parts():
+        have = store.trials(*part)
+        done += sum(s for t, s in enumerate(_seconds(plan, *part)) if t in have)
+    return done, whole_cost(plan)
+
+
+def whole_cost(plan: Plan) -> float:
+    """Return roughly how many seconds of work there are where nothing is done."""
+    return sum(sum(_seconds(plan, *part)) for part in plan.parts())
+
+
+def _seconds(plan: Plan, experiment: Experiment, level: float, group: str) -> list[float]:
+    """Return roughly how many seconds each trial of a part takes."""
+    return [
+        SECONDS[group] * (0.25 if group == "layers" and t >= PILOT_TRIALS else 1.0)
+        for t in range(plan.n_trials(experiment, level, group))
+    ]
 
 
 def execute(plan: Plan, store: Store, jobs: int, tell: Callable[[float, float, str], None]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from .blocks import Table
 from .cells import NEEDED, NONE, deviations, mean_of, number, with_ratio, without_ratio
+from .counts import span, trials
 from .headline import headline
 from .published import Printed, table_2, table_5, tables
 from .results import Results, Summary
@@ -103,7 +104,7 @@ def _to_oracle(
             pair = results.shared(experiment.name, level, method, "oracle")
             cells += [NONE, f"{pair[0] / pair[1]:.2f}" if pair else NONE]
         if any(cell != NONE for cell in cells):
-            rows.append(["", f"{method} divided by the oracle, same trials", *cells])
+            rows.append(["", f"{method} divided by the oracle: means of the same trials", *cells])
     return rows
 
 
@@ -243,8 +244,13 @@ def treasury(results: Results) -> Table | None:
     printed = [number(tables()["treasury", None, "RSC-KDE", level].mean) for level, _ in cases]
     rows.append(["the paper", *printed])
     splits = {"redrawn": "redrawn splits", "fixed": "the nearest split"}
+    parts = [
+        results.group(Experiment(KEEL[3], data=data).name, lv, "treasury") for lv, data in cases
+    ]
+    counts = [part["trials"] for part in parts if part]
     return Table(
-        "Treasury: mean error of RSC-KDE, literal settings unless said, and what it would need",
+        f"Treasury: mean error of RSC-KDE over the first {span(counts)} trials, literal settings "
+        "unless said",
         ["what was tried", *(f"{level:.0%}, {splits[data]}" for level, data in cases)],
         rows,
     )
@@ -269,6 +275,7 @@ def all_tables(results: Results) -> dict[str, list[Table]]:
     main = of("add", "redrawn")
     found: dict[str, list[Table | None]] = {
         "headline": [headline(results)],
+        "trials": [trials(results)],
         "table1": main[:1],
         "table2": [sizes(results)],
         "table3": main[1:2],
