@@ -175,8 +175,9 @@ def _coverage(claims: dict[str, Any]) -> list[str]:
     lines = [COVERAGE, "| stream | " + " | ".join(conditions) + " |"]
     lines.append("| --- |" + " --- |" * len(conditions))
     for name in STREAMS:
-        shares = [f"{100 * covered[f'{name}|{c}']:.0f} %" for c in conditions]
-        lines.append(f"| {name} | " + " | ".join(shares) + " |")
+        cells = [covered[f"{name}|{c}"] for c in conditions]
+        shown = [f"{100 * cell['inside']:.0f} %, {cell['width']:.2f}" for cell in cells]
+        lines.append(f"| {name} | " + " | ".join(shown) + " |")
     return lines
 
 
@@ -242,7 +243,10 @@ there, unless they are two fifths of all.
 - `suspects_` lists rows beyond three standard deviations; those that a recorded change explains are
   taken off again.
 - `predict_interval` of `RobustSCNRegressor` follows the stream: its ends are quantiles of the
-  errors of the last 500 rows, each counted by its probability to be a right row's.
+  errors of the last 500 rows, the latest counted most. By hindsight: a row is right as far as it is
+  near to what was said, or to what any of the models says of it by now, and stands in no run of
+  errors that are off in the same way. Where a row is not right, the prediction counts by how far it
+  was from what is known of that row by now.
 
 Rows are learned in blocks of 20 counted from the first, so the cut into calls makes no difference,
 to the bit. New nodes are looked for when the number of rows since the last change has doubled: they
@@ -290,8 +294,9 @@ COVERAGE = """
 ## Intervals
 
 Clean targets inside `predict_interval(X, 0.9)`, each made before its row was learned, the first 200
-rows not counted; one draw. Less than nine tenths are in most: the intervals are too narrow, since
-errors after a change are larger than the last ones before it.
+rows not counted; one draw. Then the mean width, in widths of the interval that is always the same
+about the predictions and just holds nine tenths. Draws by which constants were chosen are others;
+the streams are partly the same.
 """
 
 if __name__ == "__main__":

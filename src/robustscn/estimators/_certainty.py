@@ -67,9 +67,10 @@ class CertainMixin(RobustMixin):
         -------
         array of shape (n_samples, 2) or (n_samples, n_outputs, 2)
             Lower and upper ends, for each output by itself. After `partial_fit` they are quantiles
-            of the errors of the last 500 rows, each predicted before it was learned and counted by
-            its probability to be a right row's, so that they follow a world that changes; for the
-            first 200 rows after a `fit`, its own.
+            of the errors of the last 500 rows, each predicted before it was learned, the latest
+            counted most and each by its probability to be a right row's, as judged by what has been
+            learned since: so they follow a world that changes. For the first 200 rows after a
+            `fit`, its own.
         """
         check_is_fitted(self)
         if not 0.0 < coverage < 1.0:
