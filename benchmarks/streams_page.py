@@ -242,8 +242,9 @@ there, unless they are two fifths of all.
   up to 500 rows.
 - `suspects_` lists rows beyond three standard deviations; those that a recorded change explains are
   taken off again.
-- `predict_interval` of `RobustSCNRegressor` follows the stream: its ends are quantiles of the
-  errors of the last 500 rows, the latest counted most. By hindsight: a row is right as far as it is
+- `predict_interval` of `RobustSCNRegressor` follows the stream: its ends hold nine tenths, or
+  what is asked, of the errors of the last 500 rows, the latest counted most, as far from their
+  median on either side. By hindsight: a row is right as far as it is
   near to what was said, or to what any of the models says of it by now, and stands in no run of
   errors that are off in the same way. Where a row is not right, the prediction counts by how far it
   was from what is known of that row by now.
@@ -252,6 +253,12 @@ Rows are learned in blocks of 20 counted from the first, so the cut into calls m
 to the bit. New nodes are looked for when the number of rows since the last change has doubled: they
 grow on the earlier three quarters of the last 2,000 rows, and stay if the later quarter is met a
 tenth better. Nodes that carry nothing are removed.
+
+![A soft sensor with spikes, a stretch that is stuck, a burst, a slow drift and a changed plant, and
+the error of what is predicted before each row is learned](stream.png)
+
+`python examples/stream.py` draws it: orange is the stretch that is stuck and the burst, dotted the
+change, green where it was recorded. The [gallery](gallery/index.rst) has another, step by step.
 
 ## Beside river's own
 

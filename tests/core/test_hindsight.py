@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from robustscn.core.hindsight import between, probability_right, residual, with_imputed
+from robustscn.core.hindsight import around, probability_right, quantile, residual, with_imputed
 from robustscn.core.memory import BLOCK
 from small import after, nothing, plant, stream_alone
 
 NOMINAL = 0.9
-SHARES = np.array([0.05, 0.95])
 
 
 def _covered(wrong: float, noise: np.ndarray, counted: int) -> float:
@@ -53,7 +52,7 @@ def test_errors_of_right_rows_lie_within_their_quantiles(share: float) -> None:
         errors[wrong] += rng.uniform(-40, 40, size=wrong.sum())
         known = errors[:, None] + 0.3 * rng.normal(size=(500, 2))
         counted = with_imputed(errors, residual(known), probability_right(errors, known))
-        low, high = between(*counted, np.ones(500), SHARES)
+        low, high = around(*counted, np.ones(500), NOMINAL)
         covered.append(np.mean((low <= right) & (right <= high)))
     assert np.mean(covered) == pytest.approx(NOMINAL, abs=0.02)
 
@@ -61,7 +60,7 @@ def test_errors_of_right_rows_lie_within_their_quantiles(share: float) -> None:
 def test_where_all_count_quantiles_are_those_of_one_more_than_there_are() -> None:
     errors = np.random.default_rng(1).uniform(-1.0, 1.0, size=99)
     shares = np.array([0.05, 0.5, 0.95])
-    found = between(errors, np.ones(99), np.ones(99), shares)
+    found = [quantile(errors, np.ones(99), np.ones(99), share) for share in shares]
     np.testing.assert_allclose(found, np.quantile(errors, shares, method="weibull"), rtol=1e-9)
 
 
@@ -88,9 +87,15 @@ def test_a_prediction_that_followed_a_burst_counts_by_what_is_known_since() -> N
     right[100:200] = 0.0
     errors, shares = with_imputed(said, known, right)
     assert shares.sum() == pytest.approx(500.0)
-    low, high = between(errors, shares, np.ones(500), SHARES)
+    low, high = around(errors, shares, np.ones(500), NOMINAL)
     assert low < -29.0
-    assert high < 1.0
+    assert high > 29.0
+
+
+def test_what_is_wrong_on_one_side_does_not_count_until_it_is_more_than_the_rest() -> None:
+    errors = np.concatenate([np.linspace(-1.0, 1.0, 93), np.full(7, 50.0)])
+    low, high = around(errors, np.ones(100), np.ones(100), NOMINAL)
+    assert -1.2 < low < high < 1.2
 
 
 def test_the_level_of_a_model_that_drifts_is_taken_off() -> None:

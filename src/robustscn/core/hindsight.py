@@ -6,7 +6,9 @@ by now, where its error stands in no run of errors that are off in the same way.
 counts too: by how far the prediction was from what is said of the row by now. A prediction that
 had followed a burst was wrong, although what was measured then agreed with it.
 
-The latest rows count most, so that widths follow the noise.
+The latest rows count most, so that widths follow the noise. Ends are as far from the median of the
+errors on either side: quantiles of each side by itself would be as far as what was wrong as soon as
+that was a twentieth.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ def ends(memory: Memory, coverage: float) -> HostArray | None:
     Returns
     -------
     array of shape (2, n_outputs) or None
-        Quantiles of errors; None where there are hardly any.
+        The median of the errors, and as far to either side as holds that share; None where there
+        are hardly any.
     """
     counted = np.flatnonzero(memory.kept.weight > 0)[-LONG:]  # not what was passed over as stuck
     n = len(counted)
@@ -60,16 +63,14 @@ def ends(memory: Memory, coverage: float) -> HostArray | None:
     said = memory.said[-n:]
     age = np.arange(n)[::-1]
     mass = memory.kept.weight[counted] * 2.0 ** (-age / LATELY)
-    beyond = (1.0 - coverage) / 2.0
-    shares = np.array([beyond, 1.0 - beyond])
     if not memory.plan.robust:
-        return np.stack([between(error, mass, mass, shares) for error in said.T], axis=1)
+        return np.stack([around(error, mass, mass, coverage) for error in said.T], axis=1)
     known = _known(memory, counted)
     found = []
     for q in range(said.shape[1]):
         right = probability_right(said[:, q], known[..., q])
         errors, share = with_imputed(said[:, q], residual(known[..., q]), right)
-        found.append(between(errors, share * np.tile(mass, len(share) // n), mass, shares))
+        found.append(around(errors, share * np.tile(mass, len(share) // n), mass, coverage))
     return np.stack(found, axis=1)
 
 
@@ -160,8 +161,8 @@ def with_imputed(
     )
 
 
-def between(errors: HostArray, shares: HostArray, mass: HostArray, at: HostArray) -> HostArray:
-    """Return quantiles.
+def around(errors: HostArray, shares: HostArray, mass: HostArray, coverage: float) -> HostArray:
+    """Return what a share of errors lies between.
 
     Parameters
     ----------
@@ -169,16 +170,38 @@ def between(errors: HostArray, shares: HostArray, mass: HostArray, at: HostArray
         What counts, and how much.
     mass : array of shape (n_rows,)
         How much each row counts.
-    at : array
-        Shares of what lies below.
+    coverage : float
+        Which share.
 
     Returns
     -------
-    array
+    array of shape (2,)
+        As far below their median as above it.
+    """
+    middle = quantile(errors, shares, mass, 0.5)
+    reach = quantile(np.abs(errors - middle), shares, mass, coverage)
+    return np.array([middle - reach, middle + reach])
+
+
+def quantile(errors: HostArray, shares: HostArray, mass: HostArray, at: float) -> float:
+    """Return a quantile.
+
+    Parameters
+    ----------
+    errors, shares : arrays of the same shape
+        What counts, and how much.
+    mass : array of shape (n_rows,)
+        How much each row counts.
+    at : float
+        Share of what lies below.
+
+    Returns
+    -------
+    float
         Of n errors that count alike each stands between two of n + 1 shares, as if one more were to
         come.
     """
     order = np.argsort(errors, kind="stable")
     below = np.cumsum(shares[order])
     rows = float(np.sum(mass)) ** 2 / float(mass @ mass)
-    return np.interp(at, below / (below[-1] * (1.0 + 1.0 / rows)), errors[order])
+    return float(np.interp(at, below / (below[-1] * (1.0 + 1.0 / rows)), errors[order]))
