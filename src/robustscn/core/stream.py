@@ -165,8 +165,8 @@ class Stream(Memory):
         Returns
         -------
         array of shape (2, n_outputs) or None
-            Quantiles of the errors of what was said of the last `LONG` rows, as hindsight judges
-            them (hindsight.py). None before `WARY` rows.
+            What held that share of the errors over the last `LONG` rows, as hindsight judges them
+            (hindsight.py). None before `WARY` rows.
         """
         return None if self.n_rows < WARY else ends(self, coverage)
 
