@@ -32,14 +32,18 @@ def dirty() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_the_cut_into_calls_makes_no_difference(kind, dirty) -> None:
     X, _, y = dirty
     models = []
-    for cut in (7, 330):
+    for cut in (1, 7, 330):
         model = clone(SMALL[kind])
         for start in range(0, len(X), cut):
             model.partial_fit(X[start : start + cut], y[start : start + cut])
         models.append(model)
-    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
-    assert models[0].suspects_ == models[1].suspects_
-    assert models[0].drift_ == models[1].drift_
+    *cut_up, whole = models
+    for model in cut_up:
+        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+        if kind is RobustSCNRegressor:
+            np.testing.assert_array_equal(model.predict_interval(X), whole.predict_interval(X))
+        assert model.suspects_ == whole.suspects_
+        assert model.drift_ == whole.drift_
 
 
 @pytest.mark.parametrize("kind", list(SMALL))
@@ -53,6 +57,14 @@ def test_a_fitted_model_goes_on_from_what_it_says(kind, dirty) -> None:
     assert np.any(np.abs(model.predict(X) - before) > 1e-6)
     np.testing.assert_array_equal(model.fit(X[:100], y[:100]).predict(X), before)
     assert not hasattr(model, "drift_")
+
+
+def test_rows_without_weight_change_no_interval(dirty) -> None:
+    X, _, y = dirty
+    model = clone(SMALL[RobustSCNRegressor]).partial_fit(X, y)
+    before = model.predict_interval(X)
+    model.partial_fit(X, 100 * y, np.zeros(len(X)))
+    np.testing.assert_array_equal(model.predict_interval(X), before)
 
 
 def test_rows_without_weight_change_nothing(dirty) -> None:
@@ -144,6 +156,10 @@ def test_a_saved_stream_goes_on_as_if_it_had_not_been_saved(tmp_path, dirty) -> 
     for each in (model, again):
         each.partial_fit(X[270:], y[270:])
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    model._stream.line = replace(model._stream.line, slopes=np.zeros((7, 1)))
+    np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))
+    model._stream.said = model._stream.said[1:]
     with pytest.raises(DamagedModel):
         load(save(model, tmp_path / "crafted.skops"))
+    again._stream.line = replace(again._stream.line, slopes=np.zeros((7, 1)))
+    with pytest.raises(DamagedModel):
+        load(save(again, tmp_path / "crafted.skops"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robustscn.core.rows import LocalRows
-from robustscn.core.running import far, running_scales, trimmed_mean
+from robustscn.core.running import RUN, far, in_runs, running_scales, trimmed_mean
 from robustscn.core.scale import distances, trimmed_scales
 
 
@@ -25,3 +25,16 @@ def test_running_scale_and_distance_are_those_of_a_fit(wrong: float) -> None:
 def test_the_largest_do_not_move_a_trimmed_mean() -> None:
     sizes = np.array([1.0, 2.0, 3.0, 4.0])
     assert trimmed_mean(sizes, 0.5) == trimmed_mean(np.array([1.0, 1e9, 2.0, 7.0]), 0.5) == 1.5
+
+
+def test_rows_stand_in_a_run_that_are_off_in_the_same_way() -> None:
+    errors = 0.5 * np.random.default_rng(0).normal(size=(60, 2))
+    errors[20 : 20 + RUN, 1] += 4.0
+    errors[40, 1] = 1e9  # one alone is no run
+    found = in_runs(errors)
+    assert not found[:, 0].any()
+    assert found[20 : 20 + RUN, 1].all()
+    # A run that reaches beyond it by less than half is off too.
+    assert not found[: 20 - RUN // 2, 1].any()
+    assert not found[20 + RUN + RUN // 2 :, 1].any()
+    assert not in_runs(errors[: RUN - 1] + 9.0).any()

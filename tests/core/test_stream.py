@@ -1,11 +1,8 @@
 """Wrong row or changed world: what a model that keeps learning makes of either."""
 
 import numpy as np
-import pytest
 
 from robustscn.core.memory import BLOCK, LONG
-from robustscn.core.running import running_scales
-from robustscn.core.stream import _right_between
 from small import after, nothing, plant, stream_alone
 
 
@@ -48,26 +45,3 @@ def test_where_inputs_say_something_they_are_asked() -> None:
     stream = after(stream_alone(), X, y)
     says = stream.predict(X[-200:], nothing)[:, 0]
     assert np.mean(np.abs(says - clean[-200:])) < 0.3 * np.mean(np.abs(y - np.median(y)))
-
-
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.25])
-def test_errors_of_right_rows_lie_within_their_ends(share: float) -> None:
-    rng = np.random.default_rng(0)
-    covered = []
-    for _ in range(40):
-        right = rng.standard_t(3, size=500)  # trimmed at three deviations 86 % would lie inside
-        errors = right.copy()
-        wrong = rng.uniform(size=500) < share
-        errors[wrong] += rng.uniform(-40, 40, size=wrong.sum())
-        sizes = np.abs(errors) / running_scales(errors[:, None])
-        low, high = _right_between(errors, sizes, np.array([0.05, 0.95]))
-        covered.append(np.mean((low <= right) & (right <= high)))
-    assert np.mean(covered) == pytest.approx(0.9, abs=0.015)
-
-
-def test_without_wrong_rows_ends_are_quantiles_of_one_more_than_there_are() -> None:
-    errors = np.random.default_rng(1).uniform(-1.0, 1.0, size=99)
-    shares = np.array([0.05, 0.5, 0.95])
-    found = _right_between(errors, np.zeros(99), shares)
-    expected = np.quantile(errors, shares, method="weibull")
-    np.testing.assert_allclose(found, expected, rtol=1e-9)

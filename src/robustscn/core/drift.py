@@ -30,7 +30,7 @@ from .memory import (
     SLOW_LEVEL,
     Memory,
 )
-from .running import far, trimmed_mean
+from .running import RUN, RUN_OFF, far, rows_of_runs, trimmed_mean
 
 COMPARED = 240
 """Rows over which predictors are compared, at most: twelve blocks. Measured on streams of
@@ -45,12 +45,6 @@ EARNED = 0.95
 less than a twentieth lower over so few rows is chance. Measured on streams of development, 81
 cells: where inputs say nothing bursts cost a twentieth less, elsewhere nothing changes. With 0.9
 one that drifts errs 1 % more."""
-
-RUN, RUN_OFF = 9, 1.5
-"""Rows whose median error must be so many robust standard deviations from zero for them to be a
-burst: by chance that median is off by 0.4. Measured on four streams of development, in bursts, and
-mixed: without it a stream that cannot be predicted errs a quarter more, two that drift err an
-eighth less."""
 
 TRIED = 40
 """Rows that the believing channel must have predicted since it started anew before the sceptic
@@ -117,8 +111,7 @@ def _in_bursts(errors: HostArray, scales: HostArray) -> HostArray:
     doubtful = far(errors, scales) > STRANGE
     if len(errors) >= RUN:
         runs = np.lib.stride_tricks.sliding_window_view(errors, RUN, axis=0)
-        for start in np.flatnonzero(far(np.median(runs, axis=-1), scales) > RUN_OFF).tolist():
-            doubtful[start : start + RUN] = True
+        doubtful |= rows_of_runs(far(np.median(runs, axis=-1), scales) > RUN_OFF)
     return doubtful
 
 

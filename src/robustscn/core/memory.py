@@ -110,6 +110,8 @@ class Memory:
         Latest errors of the predictors, infinite where there was none.
     n_errors : int
         How many of these have been seen.
+    said : array of shape (LONG, n_outputs)
+        Latest errors of what was said, whoever spoke.
     limits : array of shape (2, n_outputs)
         Smallest and largest target that was believed.
     last : array of shape (n_outputs,)
@@ -150,6 +152,7 @@ class Memory:
     kept: Batch
     waiting: Batch
     errors: HostArray
+    said: HostArray
     limits: HostArray
     last: HostArray
     n_same: int = 0

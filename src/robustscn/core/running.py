@@ -12,6 +12,12 @@ from .arrays import HostArray
 from .mixture import geman_mcclure
 from .scale import NORMAL_MAD, shrinking
 
+RUN, RUN_OFF = 9, 1.5
+"""Rows whose median error must be so many robust standard deviations from zero for them to be a
+burst: by chance that median is off by 0.4. Measured on four streams of development, in bursts, and
+mixed: without it a stream that cannot be predicted errs a quarter more, two that drift err an
+eighth less."""
+
 LEAST = 1e-30
 """No scale is smaller: where most rows are met exactly, every other is as strange as can be."""
 
@@ -97,3 +103,40 @@ def trimmed_mean(sizes: HostArray, share: float) -> HostArray:
     """
     count = max(1, int(share * len(sizes)))
     return np.mean(np.sort(sizes, axis=0)[:count], axis=0)
+
+
+def in_runs(errors: HostArray) -> HostArray:
+    """Return which rows stand in a run of rows that are off in the same way.
+
+    Parameters
+    ----------
+    errors : array of shape (n_rows, n_columns)
+        Errors in robust standard deviations, each column for itself.
+
+    Returns
+    -------
+    bool array of shape (n_rows, n_columns)
+        None where there are fewer rows than a run has.
+    """
+    if len(errors) < RUN:
+        return np.zeros(errors.shape, bool)
+    windows = np.lib.stride_tricks.sliding_window_view
+    return rows_of_runs(np.abs(np.median(windows(errors, RUN, axis=0), axis=-1)) > RUN_OFF)
+
+
+def rows_of_runs(starts: HostArray) -> HostArray:
+    """Return which rows stand in a run.
+
+    Parameters
+    ----------
+    starts : bool array of shape (n_rows - RUN + 1, ...)
+        Whether a run begins at a row.
+
+    Returns
+    -------
+    bool array of shape (n_rows, ...)
+        Whether one began there or at one of the rows before that it reaches.
+    """
+    around = [(RUN - 1, RUN - 1)] + [(0, 0)] * (starts.ndim - 1)
+    padded = np.pad(starts, around)
+    return np.any(np.lib.stride_tricks.sliding_window_view(padded, RUN, axis=0), axis=-1)

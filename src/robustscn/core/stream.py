@@ -14,7 +14,8 @@ comes with a level: the median of its last believed errors is added to what it s
 the one speaks that errs least lately, if it errs less than the median of the last `LONG` targets:
 where inputs say nothing, nothing is said of them.
 
-Which that is, and whether the world has changed, is told in drift.py; upkeep.py looks after nodes.
+Which that is, and whether the world has changed, is told in drift.py; upkeep.py looks after nodes,
+hindsight.py says how far predictions may be off.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .anew import ANCHOR
 from .arrays import HostArray
 from .channel import LEVEL, STRANGE, Channel, followed
 from .drift import KEPT_EVENTS, decide
+from .hindsight import ends
 from .information import nothing_known
 from .line import Line, robust_line
 from .memory import (
@@ -45,7 +47,6 @@ from .memory import (
     Memory,
     Plan,
 )
-from .mixture import BINS, bin_of, kinds_in
 from .nodes import Nodes
 from .regrowth import Evidence, Unit, drawn_to
 from .running import far, inlier_weight, running_scales
@@ -128,6 +129,7 @@ class Stream(Memory):
         # A burst that a network has bent to is no error of it: it has to show on later rows.
         self.restarted = self.renewed = n
         self.speaker = SLOW if self.line is None else LINE
+        self.said = np.array(self.errors[:, self.speaker])
 
     def predict(self, X: HostArray, see: See) -> HostArray:
         """Return predictions, shape (n_rows, n_outputs).
@@ -163,21 +165,10 @@ class Stream(Memory):
         Returns
         -------
         array of shape (2, n_outputs) or None
-            Quantiles of the errors of the one that speaks over the last `LONG` rows, each counted
-            by its probability to be a right row's: as the world changes, so do they. None before
-            `WARY` rows.
+            What held that share of the errors over the last `LONG` rows, as hindsight judges them
+            (hindsight.py). None before `WARY` rows.
         """
-        if self.n_rows < WARY:
-            return None
-        errors = self.errors_of(self.speaker, min(LONG, self.n_rows))
-        beyond = (1.0 - coverage) / 2.0
-        shares = np.array([beyond, 1.0 - beyond])
-        if not self.plan.robust:
-            return np.quantile(errors, shares, axis=0, method="weibull")
-        sizes = np.abs(errors) / running_scales(errors)
-        return np.stack(
-            [_right_between(*each, shares) for each in zip(errors.T, sizes.T, strict=True)], axis=1
-        )
+        return None if self.n_rows < WARY else ends(self, coverage)
 
     def _speaking(self) -> Channel | Line:
         spoken: Channel | Line | None = (self.slow, self.fast, self.line)[self.speaker // 2]
@@ -217,6 +208,7 @@ class Stream(Memory):
             rows = replace(rows, y=y, weight=np.where(moving, rows.weight, 0.0))
             errors = errors[moving]
         self._follow(rows, columns, plain)
+        self.said = np.concatenate([self.said[len(errors) :], errors[:, self.speaker]])
         self.errors = np.concatenate([self.errors[len(errors) :], errors])
         self.n_errors += len(errors)
         self.kept = self.kept.followed_by(rows, MEMORY)
@@ -371,17 +363,9 @@ def begun(
         none,
         replace(none, given=np.zeros((0, 0))),
         errors,
+        np.zeros((LONG, n_outputs)),
         np.stack([np.full(n_outputs, np.inf), np.full(n_outputs, -np.inf)]),
         np.full(n_outputs, np.nan),
         n_errors=n_errors,
         due=WARY if learned > 0 else BLOCK,
     )
-
-
-def _right_between(errors: HostArray, sizes: HostArray, shares: HostArray) -> HostArray:
-    """Return quantiles of errors, each counted by its probability to be a right row's."""
-    kinds = kinds_in(np.bincount(bin_of(sizes), minlength=BINS) / len(sizes))
-    order = np.argsort(errors, kind="stable")
-    mass = np.cumsum(1.0 - kinds.probability_wrong(sizes[order]))
-    # Of n errors each stands between two of n + 1 shares, as if one more were to come.
-    return np.interp(shares, mass / (mass[-1] + mass[-1] / len(errors)), errors[order])

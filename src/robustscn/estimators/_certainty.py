@@ -69,10 +69,12 @@ class CertainMixin(RobustMixin):
         Returns
         -------
         array of shape (n_samples, 2) or (n_samples, n_outputs, 2)
-            Lower and upper ends, for each output by itself. After `partial_fit` they are quantiles
-            of the errors of the last 500 rows, each predicted before it was learned and counted by
-            its probability to be a right row's, so that they follow a world that changes; for the
-            first 200 rows after a `fit`, its own.
+            Lower and upper ends, for each output by itself. After `partial_fit` they hold that
+            share of the errors of the last 500 rows, each predicted before it was learned, the
+            latest counted most and each by its probability to be a right row's, as judged by what
+            has been learned since: so they follow a world that changes. They are then as far from
+            the median of these errors on either side. For the first 200 rows after a `fit` they are
+            the fit's own.
         """
         check_is_fitted(self)
         if not 0.0 < coverage < 1.0:

@@ -163,6 +163,7 @@ def _check_stream(stream: Stream) -> None:
         (stream.unit.low, (n_features,)),
         (stream.unit.width, (n_features,)),
         (stream.errors, (LONG, MIDDLE + 1, n_outputs)),
+        (stream.said, (LONG, n_outputs)),
         (stream.limits, (2, n_outputs)),
         (stream.last, (n_outputs,)),
         (stream.suspects, (len(stream.suspects), 4)),
