@@ -121,14 +121,12 @@ def test_the_benchmark_spoils_the_share_it_says_and_tables_what_it_finds():
     assert "25 % right, 50 % found; 20 % estimated" in page
 
 
-@pytest.mark.parametrize("judge", ["clones", "networks"])
-def test_intervals_lie_where_targets_are_though_residuals_are_judged_around_their_median(judge):
-    # A line through waves: least squares lie far from the median of what is left.
+def test_both_ends_hold_though_residuals_are_judged_around_their_median():
+    # Least squares go through the mean of skewed noise, which lies far above its median.
     rng = np.random.default_rng(0)
-    X = rng.uniform(size=(600, 1))
-    y = np.exp(4 * X[:, 0]) + 0.01 * rng.normal(size=600)
-    model = RobustRegressor(LinearRegression(), judge=judge, random_state=0).fit(X[:300], y[:300])
-    expected = np.median(y[:300] - model.predict(X[:300]))
-    lower, upper = model.predict_interval(X[300:], 0.9).T
-    assert abs(expected) > 1.0
-    assert np.mean((lower <= y[300:]) & (y[300:] <= upper)) == pytest.approx(0.9, abs=0.05)
+    X = rng.uniform(size=(6000, 1))
+    y = 2 * X[:, 0] + rng.exponential(size=6000)
+    model = RobustRegressor(LinearRegression(), judge="clones", random_state=0)
+    lower, upper = model.fit(X[:2000], y[:2000]).predict_interval(X[2000:], 0.8).T
+    assert np.mean(y[2000:] < lower) == pytest.approx(0.1, abs=0.03)
+    assert np.mean(y[2000:] > upper) == pytest.approx(0.1, abs=0.03)

@@ -6,8 +6,9 @@ each output's for itself.
 - A row's probability to be wrong, in any output. Flagged are the most probable ones, as many as
   there may be so that no more than the allowed share of them is expected to be right: the false
   discovery rate.
-- The distribution of the residuals of right rows: each row counted by its probability to be right.
-  Trimmed by their own residuals, rows would look closer together than they are.
+- The distribution of the residuals of right rows: that of all rows, less what wrong ones are
+  expected to have of it. Trimmed by their own residuals, rows would look closer together than they
+  are.
 
 Noise may be skewed: a row is far if it is far for its side.
 """
@@ -19,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, HostArray, histogram, like, namespace
-from .mixture import BINS, UNIT, Kinds, bin_of, kinds_in
+from .mixture import BINS, Kinds, bin_of, kinds_in
+from .right_quantiles import right_quantiles
 from .rows import Column, Rows, Totals, filled
 from .scale import NORMAL_MAD
 from .statistics import quantile, total_weight
@@ -38,10 +40,6 @@ three, even noise is called skewed in three fits of a thousand."""
 
 TRIMMED = 4
 """How often the scale of a side is taken anew without rows beyond three of it. By argument."""
-
-QUANTILES = (np.arange(2000) + 0.5) / 2000
-"""Shares at which the distribution of right rows is kept. By argument: intervals of 99.9 % still
-lie between two of them."""
 
 LEAST = 0.2
 """Probability to be wrong that a flagged row has at least: sure rows would make room for some that
@@ -132,19 +130,19 @@ def certainty_of(
     share, cut = _share_and_cut(rows, probability, sample_weight, rate)
 
     def masses(z: Array, d: Array, w: Array, known: Array) -> Totals:
-        xp, counted = namespace(z), right(d, known) * w[:, None]
-        columns = []
-        for q in range(n_outputs):
-            place = bin_of(xp.abs(z[:, q])) + BINS * xp.astype(z[:, q] >= 0, xp.int64)
-            columns.append(histogram(place, counted[:, q], 2 * BINS))
-        return (np.stack(columns, axis=1),)
+        xp, asked, columns = namespace(z), w * (1.0 - known), []
+        for q, kind in enumerate(kinds):
+            place = bin_of(d[:, q]) + BINS * xp.astype(z[:, q] >= 0, xp.int64)
+            wrong = asked * kind.probability_wrong(d[:, q])
+            columns.append([histogram(place, each, 2 * BINS) for each in (asked, w * known, wrong)])
+        return (np.array(columns),)
 
     (mass,) = rows.reduce(masses, standardised, far, sample_weight, known)
-    edges = np.expm1(UNIT * np.arange(BINS + 1))
-    ends = np.concatenate([-edges[:0:-1], edges])
     quantiles = [
-        np.interp(QUANTILES, np.concatenate([[0.0], np.cumsum(m) / m.sum()]), ends)
-        for m in np.concatenate([mass[BINS - 1 :: -1], mass[BINS:]]).T
+        right_quantiles(counted, sure, wrong.sum(axis=1), kind, (below[q], above[q]))
+        for q, (kind, (counted, sure, wrong)) in enumerate(
+            zip(kinds, mass.reshape(n_outputs, 3, 2, BINS), strict=True)
+        )
     ]
     found = Certainty(kinds, below, above, share, cut, np.stack(quantiles, axis=1))
     return found, probability

@@ -257,7 +257,8 @@ class RobustRegressor(Around):
         else:
             # How far clones err on right rows is asked of those that the judge takes for right.
             right = weight * (1.0 - appointed.outlier_probability_)
-            self._keep_weights(replace(training, problem=replace(problem, weight=right)), kept)
+            asked = replace(problem, weight=right, trusted=np.ones_like(right))
+            self._keep_weights(replace(training, problem=asked), kept)
             for name in SAID:
                 setattr(self, name, getattr(appointed, name))
             networks = isinstance(appointed, RobustSCNRegressor)
