@@ -93,7 +93,7 @@ def render(record: FitRecord) -> str:
     >>> model = model.fit(frame[["x"]], frame["y"])
     >>> page = render(record_of(model, frame, targets="y", features=["x"]))
     >>> page.split("<h1>")[1].split("</h1>")[0]
-    '1 of 60 rows was distrusted.'
+    '1 of 60 rows was flagged.'
     """
     library = _plotly()
     files = {name: _file(name) for name in ("page.html", "page.css", "page.js", "figures.js")}
