@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from quick import quick
-from robustscn import RobustBlendRegressor, RobustRegressor, RobustSCNRegressor
+from robustscn import RobustBlendRegressor, RobustRegressor, RobustSCNRegressor, RSCKDERegressor
 from robustscn.datasets import load_keel
 from robustscn.estimators._crossfit import (
     MANY_ROWS,
@@ -245,7 +245,7 @@ def test_clear_errors():
         RobustRegressor(Ridge()).fit(X, y, np.zeros(20))
     with pytest.raises(ValueError, match="fdr must be a number between 0 and 1"):
         RobustRegressor(Ridge(), fdr=1.5).fit(X, y)
-    for judge in ("trees", Ridge(), None):
+    for judge in ("trees", Ridge(), RSCKDERegressor(), None):
         with pytest.raises(ValueError, match='judge must be "auto", "clones", "networks" or a'):
             RobustRegressor(Ridge(), judge=judge).fit(X, y)
 

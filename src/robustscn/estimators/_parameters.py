@@ -44,7 +44,8 @@ def _not_negative(value: Any) -> str | None:
 def _judge(value: Any) -> str | None:
     """Say whether a value is the name of a judge or an estimator that says which rows are wrong."""
     named_so = isinstance(value, str) and value in ("auto", "clones", "networks")
-    says = hasattr(value, "fit") and hasattr(value, "outlier_table")
+    # Those with intervals know the probability of rows to be wrong, and hear of trusted ones.
+    says = hasattr(value, "predict_interval") and hasattr(value, "outlier_table")
     return None if named_so or says else '"auto", "clones", "networks" or a robust estimator'
 
 
