@@ -220,7 +220,7 @@ def cell(name: str, fault: str, seed: int) -> dict[str, Any]:
         "seed": seed,
         "rows": len(planted),
         "wrong": int(truth.sum()),
-        "oracle": oracle(table, planted, target) if fault in WEAK else None,
+        "oracle": oracle(table, planted.reset_index(drop=True), target) if fault in WEAK else None,
         "said": said[:8],
         "cells": _cells(table, planted, task, target) if fault in INPUTS else None,
         **{way: _score(marks, truth) for way, marks in ways.items()},
