@@ -1,6 +1,7 @@
 """The estimators among the tools people already use: each gives what it gives by hand."""
 
 import time
+from collections import defaultdict
 
 import matplotlib
 
@@ -28,6 +29,8 @@ from sklearn.preprocessing import StandardScaler
 
 from robustscn import (
     ImprovedRVFLRegressor,
+    RobustBlendRegressor,
+    RobustRegressor,
     RobustSCNRegressor,
     RSCKDERegressor,
     RVFLRegressor,
@@ -487,3 +490,46 @@ def test_callbacks_of_a_search_reach_the_estimator(capsys):
     scores = [line["r2"] for line in monitor.get_logs().data if line["task_name"] == "round"]
     assert len(scores) == 3
     assert scores[-1] == pytest.approx(model.score(X, y), abs=1e-12)
+
+
+def _shares(model, X, y):
+    """Return what a progress bar shows after each round or part, and after the fit."""
+    from robustscn.cli.progress import FitProgress
+
+    class Shown(FitProgress):
+        def on_fit_task_end(self, estimator, context):
+            ends = super().on_fit_task_end(estimator, context)
+            shown[context.task_name].append(self._bar.tasks[0].completed)
+            every.append(shown[context.task_name][-1])
+            return ends
+
+    shown, every = defaultdict(list), []
+    model.set_callbacks(Shown("fit", quiet=True)).fit(X, y)
+    assert every == sorted(every)
+    assert (every[-1], shown["fit"][-1]) == (1.0, 1.0)
+    return shown
+
+
+@CALLBACKS
+def test_a_round_that_grows_networks_counts_for_more_than_one_that_refits_them():
+    pytest.importorskip("rich")
+    X, y, _, _ = rows()
+    shown = _shares(flagship(n_networks=12, n_rounds=10), X, y)
+    steps = np.diff([0.0, *shown["round"]])
+    grown = [0, 3, 10, 12, 14]  # batches of four networks, the first before any row is judged
+    refits = np.delete(steps, grown)
+    np.testing.assert_allclose(refits, refits[0])
+    np.testing.assert_allclose(steps[grown] / refits[0], [11, 11, 16, 16, 16])
+    assert shown["nodes"][0] < steps[0] / 2
+
+
+@CALLBACKS
+@pytest.mark.parametrize("model", [RobustBlendRegressor(flagship()), RobustRegressor()])
+def test_progress_of_a_fit_within_a_fit_goes_on_to_the_end(model):
+    pytest.importorskip("rich")
+    X, y, _, _ = rows()
+    shown = _shares(model, X, y)
+    networks, *taught = shown["part"]
+    assert networks == pytest.approx(0.5)  # three of the costs of three teachings
+    np.testing.assert_allclose(taught, [4 / 6, 5 / 6, 1.0])
+    assert max(shown["round"]) == pytest.approx(networks)

@@ -8,7 +8,7 @@ import typer
 
 from ..text import shortened
 from . import options
-from .messages import notes, print_json
+from .messages import LOOKING, at_work, notes, print_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,8 @@ def check(
     inputs = [name for name in present if name not in targets]
     plan = plan_columns(frame, inputs) if inputs else None
     assumed = [*frame.attrs["notes"], *(plan.notes if plan else ())]
-    found = findings_of(frame, plan.numbers if plan else (), targets, time)
+    with at_work(LOOKING, telling.silent):
+        found = findings_of(frame, plan.numbers if plan else (), targets, time)
     if telling.json:
         print_json(
             {

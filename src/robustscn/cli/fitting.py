@@ -20,7 +20,7 @@ from .episodes import episode_rows, fit_episodes
 from .first_look import first_look
 from .fit_files import fit_writers
 from .learning import Task, learned, task_of
-from .messages import notes, print_json
+from .messages import LOOKING, at_work, notes, print_json
 from .settings import Learner, Settings, Transformation
 from .spreadsheets import legible
 from .summary import facts_of, print_summary
@@ -49,15 +49,19 @@ def fitted_in_memory(asked: Asked) -> dict[str, Any]:
     _require_libraries(places)
     task, assumed, looks = _prepared(asked)
     if not (telling.json or telling.quiet):
-        notes(first_look(task, settings), telling.quiet)
+        with at_work("taking a first look at some of the rows", telling.silent):
+            first = first_look(task, settings)
+        notes(first, telling.quiet)
     outcome = learned(task, settings, telling.silent)
-    writers = fit_writers(
-        places, task, outcome, source=asked.data, command=_command(asked, task, settings)
-    )
-    found = fit_episodes(outcome.model, task)
-    if stretches is not None:
-        writers[stretches] = table_writer(legible(episode_rows(found)))
-    return facts_of(task, outcome, write_all(writers), assumed, found, looks)
+    with at_work("writing", telling.silent):
+        writers = fit_writers(
+            places, task, outcome, source=asked.data, command=_command(asked, task, settings)
+        )
+        found = fit_episodes(outcome.model, task)
+        if stretches is not None:
+            writers[stretches] = table_writer(legible(episode_rows(found)))
+        written = write_all(writers)
+    return facts_of(task, outcome, written, assumed, found, looks)
 
 
 def fitted_on_cluster(asked: Asked, scheduler: str | None) -> dict[str, Any]:
@@ -152,7 +156,8 @@ def _prepared(asked: Asked) -> tuple[Task, list[str], list[Finding]]:
         keep_time=roles.keep_time,
     )
     assumed = [*frame.attrs["notes"], *task.plan.notes]
-    looks = task.findings
+    with at_work(LOOKING, asked.telling.silent):
+        looks = task.findings
     if n := int(task.contradicted.sum()):
         rows = (
             "1 row whose inputs contradict each other does"

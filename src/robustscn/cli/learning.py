@@ -27,6 +27,7 @@ from ..tables import (
 )
 from ..tables.targets import FEWEST_ROWS
 from .holdout import HeldOutError, held_out_end, held_out_groups, robust_error
+from .messages import LOOKING, at_work
 from .progress import FitProgress, ending_by_interrupt
 from .settings import Settings, Transformation, telling
 
@@ -293,11 +294,13 @@ def _fitted(
     frame = task.frame[task.features]
     pipeline = table_pipeline(frame, task.features, estimator, plan=task.plan)
     everything = bool(rows.all())
+    with at_work(LOOKING, quiet):
+        told = task.told
     with ending_by_interrupt(progress):
         pipeline.fit(
             frame if everything else frame[rows],
             task.targets.values if everything else task.targets.values[rows],
-            **{f"model__{name}": column[rows] for name, column in task.told.items()},
+            **{f"model__{name}": column[rows] for name, column in told.items()},
         )
     _silenced(estimator)  # a bar is no part of the model
     if getattr(estimator, "transformation_", None) == "none":

@@ -22,6 +22,8 @@ from ..text import one_line
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 """Exit codes."""
 
+LOOKING = "looking at the columns"
+
 
 class UnusableError(ValueError):
     """What was asked for cannot be done with these options or files."""
@@ -64,6 +66,30 @@ def say(line: object, style: str | None = None) -> None:
         How it looks on a terminal.
     """
     errors().print(one_line(line), markup=False, style=style)
+
+
+@contextmanager
+def at_work(words: str, quiet: bool) -> Iterator[None]:
+    """Show on a terminal that something goes on of which no share is known.
+
+    Parameters
+    ----------
+    words : str
+        What goes on.
+    quiet : bool
+        Whether to show nothing.
+
+    Yields
+    ------
+    None
+        While it does.
+    """
+    console = errors()
+    if quiet or not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield
 
 
 def fail(message: object, code: int) -> typer.Exit:

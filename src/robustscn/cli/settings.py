@@ -69,10 +69,9 @@ class Settings:
         )
         if self.learner is Learner.TREES:
             return telling(RobustRegressor(judge="clones", random_state=self.seed), told)
-        networks = telling(networks, told)
         if self.learner is Learner.BOTH:
-            return RobustBlendRegressor(networks, random_state=self.seed)
-        return networks
+            return telling(RobustBlendRegressor(networks, random_state=self.seed), told)
+        return telling(networks, told)
 
 
 def telling(estimator: Any, callbacks: Sequence[Any]) -> Any:

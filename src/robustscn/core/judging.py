@@ -64,6 +64,10 @@ NOISE_ASKED = (0, 3, LOOKS_AGAIN - 1)
 """Its rounds in which members are asked how noise depends on the inputs: any may be the one that
 is kept, and what is asked again is asked of better networks."""
 
+GROWN_COST, SIZED_COST = 2.5, 3.75
+"""What growing a member takes, and growing one that may be cut back, in rounds that only refit:
+measured on 700 to 100,000 rows."""
+
 NARROWING = 0.4
 """Share of the widened doubt that is left after each of its rounds: faster than the scale, because
 networks have the shape already. Not tuned beyond the function."""
@@ -108,6 +112,11 @@ class Plan:
     widened: float | None = None
     local: bool = False
     grain: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """Return how long the round takes, in rounds that only refit, as measured; for progress."""
+        return 1.0 + (SIZED_COST if self.sized else GROWN_COST) * self.grow
 
 
 def schedule(

@@ -1,5 +1,9 @@
 """A fit as a tree of tasks that scikit-learn's callbacks are told of: fit -> round -> nodes.
 
+A fit that begins with the fit of another estimator is told of as parts, of which that one is the
+first and tells of its own rounds. How much of the work each task is expected to be is told in the
+attribute `costs` of the fit's context.
+
 A callback may answer that the level it was told of should end: growing then stops at the next
 block of nodes, the round is completed with what there is, and no further round begins. Before
 scikit-learn 1.9 there are no callbacks, and nothing is told.
@@ -7,7 +11,8 @@ scikit-learn 1.9 there are no callbacks, and nothing is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -44,13 +49,17 @@ class Watch:
     ----------
     estimator : NetworkRegressor
         The estimator being fitted.
-    n_rounds : int
-        Rounds there will be at most.
+    costs : sequence of float
+        How long each round, or part, of the fit is expected to take beside the others.
     X, y : arrays
         Its training data.
+    closing : float, default=0
+        How long what follows the last of them is expected to take.
     """
 
-    def __init__(self, estimator: Any, n_rounds: int, X: Any, y: Any) -> None:
+    def __init__(
+        self, estimator: Any, costs: Sequence[float], X: Any, y: Any, closing: float = 0.0
+    ) -> None:
         self._estimator, self._data = estimator, {"X": X, "y": y}
         self._fit: Any = None
         self._round: Any = None
@@ -58,7 +67,8 @@ class Watch:
         self._lock = Lock()
         self.ended = False
         if hasattr(estimator, "_init_callback_context"):
-            self._fit = estimator._init_callback_context(max_subtasks=n_rounds)
+            self._fit = estimator._init_callback_context(max_subtasks=len(costs))
+            self._fit.costs = (*costs, closing)
             self._fit.call_on_fit_task_begin(estimator=estimator, **self._data)
         self._told = self._fit is not None and bool(getattr(estimator, "_skl_callbacks", ()))
 
@@ -68,6 +78,17 @@ class Watch:
         if self._told:
             self._round = self._fit.subcontext("round", max_subtasks=n_steps)
             self._round.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """Tell that a part of the fit begins and ends, within which others may tell of theirs."""
+        if not self._told:
+            yield
+            return
+        part = self._fit.subcontext("part")
+        part.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        yield
+        part.call_on_fit_task_end(estimator=self._estimator, **self._data)
 
     def step(self, before: int, after: int) -> bool:
         """Tell that a network grew; return whether to add no more nodes.

@@ -27,7 +27,7 @@ from ..core.weighting import Weighting, named
 from ._around import Around
 from ._base import Training, told
 from ._crossfit import MANY_ROWS, CrossFitted, Fitted
-from ._judges import SAID, judge_of, taught_by
+from ._judges import JUDGED_AND_TAUGHT, SAID, judge_of, taught_by
 from ._watch import Watch, told_of, with_callbacks
 from .flagship import RobustSCNRegressor
 
@@ -203,13 +203,14 @@ class RobustRegressor(Around):
         learner = self._clones(training.problem, seed)
         appointed = judge_of(self, X, seed)
         plans = self._schedule(training.problem.rows.n_rows)
-        watch = Watch(self, len(plans) if appointed is None else 1, X, y)
+        costs = [1.0] * len(plans) if appointed is None else JUDGED_AND_TAUGHT
+        watch = Watch(self, costs, X, y)
         if appointed is None:
             self._judged_by_clones(training, learner, plans, watch)
         else:
-            # Its rounds are what there is to tell of, and to end early.
-            told_of(appointed, self).fit(X, y, sample_weight, trusted=trusted, groups=groups)
-            self._taught_by(appointed, training, learner)
+            with watch.part():  # its rounds are what there is to tell of, and to end early
+                told_of(appointed, self).fit(X, y, sample_weight, trusted=trusted, groups=groups)
+            self._taught_by(appointed, training, learner, watch)
         watch.end()
         return self
 
@@ -244,11 +245,13 @@ class RobustRegressor(Around):
         if len(rounds) < len(plans):
             self.stop_reason_ += f"; {Stop.CALLER.value}"
 
-    def _taught_by(self, appointed: Any, training: Training, learner: CrossFitted) -> None:
+    def _taught_by(
+        self, appointed: Any, training: Training, learner: CrossFitted, watch: Watch
+    ) -> None:
         """Teach clones with a judge's weights; keep its word on the rows, or theirs if better."""
         problem = training.problem
         rows, weight = problem.rows, problem.weight
-        kept = taught_by(appointed.inlier_weight_, problem, learner)
+        kept = taught_by(appointed.inlier_weight_, problem, learner, watch)
         self._keep_clones(learner.on_all_rows(weight * kept.weight_used), kept.model)
         self.judged_by_ = "clones"
         heard = np.asarray(appointed.residuals_, dtype=np.float64).reshape(problem.y.shape)

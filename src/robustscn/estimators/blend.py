@@ -20,7 +20,8 @@ from ..core.scale import mean_size
 from ._around import Around
 from ._base import told
 from ._crossfit import ByValue, CrossFitted, Fitted
-from ._judges import taught_by
+from ._judges import JUDGED_AND_TAUGHT, taught_by
+from ._watch import Watch, told_of, with_callbacks
 from .flagship import RobustSCNRegressor
 
 
@@ -137,6 +138,7 @@ class RobustBlendRegressor(Around):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -174,9 +176,12 @@ class RobustBlendRegressor(Around):
         networks = RobustSCNRegressor(random_state=seed)
         if self.networks is not None:
             networks = clone(self.networks)
-        self.networks_ = networks.fit(X, y, sample_weight, trusted=trusted, groups=groups)
+        watch = Watch(self, JUDGED_AND_TAUGHT, X, y)
+        with watch.part():
+            networks = told_of(networks, self)
+            self.networks_ = networks.fit(X, y, sample_weight, trusted=trusted, groups=groups)
         clones = self._clones(problem, seed)
-        taught = taught_by(networks.inlier_weight_, problem, clones)
+        taught = taught_by(networks.inlier_weight_, problem, clones, watch)
         both = Both(clones, taught.opinion, *_said_by(networks, problem.X))
         plan, start = taught.plan, Start(taught.weight_used, trusted=problem.trusted)
         (last,) = judge(rows, weight, both, [plan], start)
@@ -189,6 +194,7 @@ class RobustBlendRegressor(Around):
         self.stop_reason_ = f"networks have {said} of the prediction; {networks.stop_reason_}"
         self._flat, self._scale = training.flat, training.scale
         self._keep_weights(training, last)
+        watch.end()
         return self
 
     def predict(self, X: Any) -> Array:

@@ -244,7 +244,7 @@ class ImprovedRVFLRegressor(ReweightedLayerRegressor):
         training = self._training(X, y, sample_weight)
         weighting = named(self.weighting)
         validation = self._validation(X_val, y_val, training)
-        watch = Watch(self, self.n_rounds, X, y)
+        watch = Watch(self, [1.0] * self.n_rounds, X, y)
         self._fit(training, validation, weighting, self.ridge, watch)
         return self
 
@@ -404,6 +404,6 @@ class PRNNRWRegressor(ReweightedLayerRegressor):
             if self.weighting is not None
             else Laplace(delta, unit=training.scale)
         )
-        watch = Watch(self, self.n_rounds, X, y)
+        watch = Watch(self, [1.0] * self.n_rounds, X, y)
         self._fit(training, validation, weighting, self.ridge, watch)
         return self

@@ -241,7 +241,7 @@ class RSCKDERegressor(RobustMixin, SCNRegressor):
         recipe = recipe_of(self, training)
         problem = training.problem
         done, start = self._earlier_rounds(training)
-        watch = Watch(self, self.n_rounds - done, X, y)
+        watch = Watch(self, [1.0] * (self.n_rounds - done), X, y)
         kept: Grown | None = None
 
         def build(number: int, weight: Column) -> tuple[Grown, Column]:

@@ -128,7 +128,7 @@ class RVFLRegressor(RandomLayerRegressor):
         validation = self._validation(X_val, y_val, training)
         layer = self._layer(training)
         problem = training.problem
-        watch = Watch(self, 0, X, y)
+        watch = Watch(self, [], X, y)
         self.stop_reason_ = Stop.SOLVED.value
         with one_blas_thread():
             if validation is not None:

@@ -191,7 +191,7 @@ class SCNRegressor(StreamMixin, NetworkRegressor):
         training = self._training(X, y, sample_weight)
         validation = self._validation(X_val, y_val, training)
         recipe = recipe_of(self, training)
-        watch = Watch(self, 1, X, y)
+        watch = Watch(self, [1.0], X, y)
         with one_blas_thread():
             watch.begin_round(recipe.n_steps, recipe.block)
             start = self._earlier(training, recipe)

@@ -9,10 +9,12 @@ row before, whichever leaves least to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -26,6 +28,15 @@ REACH = 4.0
 _TREES = 40
 _FAR = 4.685
 """Tukey's biweight has 95 % efficiency for normal noise with it."""
+
+
+class _Explained(NamedTuple):
+    """What models of one kind leave of a column; see `Others`."""
+
+    models: Sequence[Any]
+    scale: float
+    memory: float
+    news: float
 
 
 class Others:
@@ -65,12 +76,13 @@ class Others:
         self._middle = np.median(table, axis=0)
         low, high = np.quantile(table, [0.1, 0.9], axis=0)
         self._unit = np.maximum((high - low) / 2.56, 1e-9 * table.std(axis=0) + 1e-300)
-        self._models: list[list[Any]] = []
-        self.scale = np.empty(n_columns)
-        self.memory = np.empty(n_columns)
-        self.news = np.empty(n_columns)
-        for column in range(n_columns):
-            self._learn(column)
+        # Trees are grown without the interpreter, so that threads share the work.
+        with ThreadPoolExecutor(effective_n_jobs(-1)) as pool:
+            best = list(pool.map(self._learned, range(n_columns)))
+        self._models = [each.models for each in best]
+        self.scale = np.array([each.scale for each in best])
+        self.memory = np.array([each.memory for each in best])
+        self.news = np.array([each.news for each in best])
 
     def bent(self, rows: Array) -> Array:
         """Return rows as they are judged: positive columns with a long tail by their logarithm.
@@ -88,7 +100,7 @@ class Others:
         logs = np.log(np.maximum(rows, 1e-300))
         return np.where(self._positive, logs, rows)
 
-    def _learn(self, column: int) -> None:
+    def _learned(self, column: int) -> _Explained:
         table = self.bent(self.table)
         inputs, target = self._inputs(table, column), table[:, column]
         found = []
@@ -101,10 +113,8 @@ class Others:
             scale = max(_wide(left), 1e-6 * float(self._unit[column]))
             memory = memory_of(left / scale)
             news = max(_wide(left[1:] - memory * left[:-1]) / scale, 1e-6)
-            found.append((news * scale, scale, memory, news, models))
-        best = min(found, key=lambda each: each[0])
-        _, self.scale[column], self.memory[column], self.news[column], models = best
-        self._models.append(models)
+            found.append(_Explained(models, scale, memory, news))
+        return min(found, key=lambda each: each.news * each.scale)
 
     def _inputs(self, rows: Array, column: int) -> Array:
         bounded = np.clip((rows - self._middle) / self._unit, -REACH, REACH)
@@ -297,8 +307,13 @@ class _Trees:
         reach = 5 * (high - low)
         bounded = np.clip(target, middle - reach, middle + reach) if reach else target
         trees = ExtraTreesRegressor(_TREES, min_samples_leaf=3, max_features=0.7, random_state=0)
-        self._trees = trees.fit(inputs, bounded)
+        self._trees = [each.tree_ for each in trees.fit(inputs, bounded).estimators_]
         return self
 
     def predict(self, inputs: Array) -> Array:
-        return np.asarray(self._trees.predict(inputs))
+        # The forest's own would deal trees out to workers: for a few rows that is most of the time.
+        rows = inputs.astype(np.float32)
+        predicted = np.zeros(len(rows))
+        for tree in self._trees:
+            predicted += tree.predict(rows)[:, 0]
+        return predicted / len(self._trees)
