@@ -295,7 +295,7 @@ def test_a_fit_on_the_page_is_the_command_that_is_shown(visitor, first_fit, tmp_
     frame = measurements(50)
     np.testing.assert_array_equal(ours.model.predict(frame), theirs.model.predict(frame))
     result = state["result"]
-    assert (result["rows"], result["distrusted"]) == (200, printed["distrusted_rows"])
+    assert (result["rows"], result["flagged"]) == (200, printed["flagged_rows"])
     assert result["episodes"] == [each["sentence"] for each in printed["episodes"]]
 
 

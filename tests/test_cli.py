@@ -148,7 +148,7 @@ def test_json_is_one_object_and_agrees_with_the_files(fitted, tmp_path, capsys):
     facts = json.loads(out)
     suspects = pd.read_csv(tmp_path / "outliers.csv")
     assert facts["rows"] == len(frame)
-    assert facts["distrusted_rows"] == len(suspects)
+    assert facts["flagged_rows"] == len(suspects)
     assert facts["files"] == {
         str(p): p.stat().st_size for p in map(tmp_path.joinpath, FILES.values())
     }
@@ -685,7 +685,7 @@ def test_another_learner_finds_the_rows_and_everything_else_works(learner, kind,
     assert f"--learner {learner}" in saved.info["command"]
     assert fitted.outliers_[wrong].mean() > 0.9
     assert (
-        facts["distrusted_rows"] == fitted.outliers_.sum() == len(pd.read_csv(tmp_path / "o.csv"))
+        facts["flagged_rows"] == fitted.outliers_.sum() == len(pd.read_csv(tmp_path / "o.csv"))
     )
     assert "models that had not seen it" in (tmp_path / "r").read_text(encoding="utf-8")
     code, out, err = outcome(capsys, "predict", model, data, "--interval", "0.9")

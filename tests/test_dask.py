@@ -435,7 +435,7 @@ def test_the_command_line_fits_parquet_in_parts(client, many_rows, tmp_path, cap
     found, predicted, listed = fitted("part-*.parquet", "there", f"--scheduler={address}")
     np.testing.assert_allclose(predicted, expected, rtol=1e-8, atol=1e-8)
     pd.testing.assert_frame_equal(listed, suspects, rtol=1e-8)
-    for name in ("rows", "rows_without_target", "columns", "distrusted_rows", "stop_reason"):
+    for name in ("rows", "rows_without_target", "columns", "flagged_rows", "stop_reason"):
         assert found[name] == facts[name]
 
 

@@ -255,7 +255,7 @@
     }
     drawSuspects();
     if (before.fit?.stage) {
-      say(`Done: ${count(result.distrusted)} of ${count(result.rows)} rows were flagged`);
+      say(`Done: ${count(result.flagged)} of ${count(result.rows)} rows were flagged`);
       arrive("h-result");
     }
   };
@@ -264,7 +264,7 @@
   const drawTiles = (result) => {
     const tiles = [
       ["Rows learned from", count(result.rows), result.with_answers ? "with your answers" : `in ${result.seconds.toFixed(1)} s`],
-      ["Flagged rows", count(result.distrusted), `${(100 * result.share).toFixed(1)} % of them`],
+      ["Flagged rows", count(result.flagged), `${(100 * result.share).toFixed(1)} % of them`],
     ];
     if (result.error !== null) {
       const error = typeof result.error === "number" ? digits(result.error) : Object.values(result.error).map(digits).join(", ");

@@ -237,7 +237,7 @@ def _facts(task: Task, model: Any, known: Any) -> dict[str, Any]:
     residuals, outliers, probability = dask.compute(
         model.residuals_, model.outliers_, model.outlier_probability_
     )
-    distrusted, names = int(outliers.sum()), task.targets.names
+    flagged, names = int(outliers.sum()), task.targets.names
     kinds = ("numbers", "categories", "dates", "left_out")
     plan = asdict(task.plan)
     return {
@@ -246,8 +246,8 @@ def _facts(task: Task, model: Any, known: Any) -> dict[str, Any]:
         "targets": list(names),
         "columns": {kind: list(plan[kind]) for kind in kinds},
         "held_out": robust_error(residuals, LEFT_OUT, ~outliers).facts(names),
-        "distrusted_rows": distrusted,
-        "distrusted_share": distrusted / len(outliers),
+        "flagged_rows": flagged,
+        "flagged_share": flagged / len(outliers),
         "maybe_right": round(float((1.0 - probability[outliers]).sum())),
         "estimated_wrong_share": float(model.estimated_outlier_share_),
         "stop_reason": model.stop_reason_,

@@ -52,7 +52,7 @@ def facts_of(
     dict
         For `--json`.
     """
-    distrusted = int(fit.model.outliers_.sum())
+    flagged = int(fit.model.outliers_.sum())
     n_rows = len(task.frame)
     return {
         "rows": n_rows,
@@ -67,8 +67,8 @@ def facts_of(
             "left_out": list(task.plan.left_out),
         },
         "held_out": None if fit.held_out is None else fit.held_out.facts(task.targets.names),
-        "distrusted_rows": distrusted,
-        "distrusted_share": distrusted / n_rows,
+        "flagged_rows": flagged,
+        "flagged_share": flagged / n_rows,
         "maybe_right": judgement_of(fit.model).n_maybe_right,
         "estimated_wrong_share": float(fit.model.estimated_outlier_share_),
         "episodes": [with_positions(each, task.targets.known) for each in episodes],
@@ -134,7 +134,7 @@ def _learned(transform: str) -> list[str]:
 
 
 def _flagged(facts: dict[str, Any]) -> str:
-    flagged, right = facts["distrusted_rows"], facts["maybe_right"]
+    flagged, right = facts["flagged_rows"], facts["maybe_right"]
     words = f"{flagged:,} of {facts['rows']:,} rows"
     if not flagged:
         return words
