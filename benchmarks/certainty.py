@@ -4,12 +4,12 @@ Training targets are spoiled, test targets are clean. Beside `RobustSCNRegressor
 `RobustRegressor` stand MAPIE's CV+ around the same boosted trees and a quantile forest, which
 believe every row, and an oracle: `RobustSCNRegressor` without the rows that were spoiled, whose
 intervals are as wide as they have to be. Nominal: 90 % of clean test targets inside, 10 % of the
-flagged rows right.
+flagged rows right. Flags stand beside those of cleanlab's CleanLearning around the same trees.
 
     python benchmarks/certainty.py             what is missing in the results; half an hour
-    python benchmarks/certainty.py --draws 20 --methods RobustSCN,oracle
+    python benchmarks/certainty.py --draws 20 --methods 'RobustSCN;oracle'
                                                more draws, of some methods only
-    python benchmarks/certainty.py --again RobustSCN,oracle
+    python benchmarks/certainty.py --again 'RobustSCN;oracle'
                                                these once more, the others as they are
     python benchmarks/certainty.py --page      docs/certainty.md from the committed results
 
@@ -42,6 +42,7 @@ RESULTS = HERE / "results" / "certainty.json"
 PAGE = HERE.parent / "docs" / "certainty.md"
 START, STOP = "<!-- measured -->", "<!-- /measured -->"
 COVERAGE, FIRST_DRAW = 0.9, 8000
+Results = dict[str, dict[str, Any]]
 CONDITIONS = {
     "none": ("add", 0.0),
     "add 10 %": ("add", 0.1),
@@ -159,6 +160,26 @@ def forest(draw: Draw) -> tuple[Any, Array]:
     return None, np.asarray(model.predict(draw.X_test, quantiles=ends))
 
 
+def cleanlab(draw: Draw) -> dict[str, Any]:
+    """Return what CleanLearning flags, and what it would at any number of right rows flagged."""
+    from cleanlab.regression.learn import CleanLearning
+
+    learning = CleanLearning(HistGradientBoostingRegressor(random_state=0), seed=0)
+    shares = [0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4]  # on its own it stops at 0.2
+    issues = learning.find_label_issues(draw.X, draw.y, coarse_search_range=shares)
+    flagged = issues["is_label_issue"].to_numpy()
+    right = ~draw.wrong[np.argsort(issues["label_quality"].to_numpy(), kind="stable")]
+    good = np.cumsum(right)
+    rate = good / np.arange(1, len(right) + 1)
+    bad = [int((~right)[: 1 + max(np.flatnonzero(rate <= p), default=-1)].sum()) for p in RATES]
+    return {
+        "flagged": float(flagged.sum()),
+        "found": float((flagged & draw.wrong).sum()),
+        "wrong": float(draw.wrong.sum()),
+        "found at": " ".join(map(str, bad)),
+    }
+
+
 def oracle(draw: Draw) -> tuple[Any, Array]:
     right = ~draw.wrong
     model = RobustSCNRegressor(random_state=0).fit(draw.X[right], draw.y[right])
@@ -173,10 +194,16 @@ METHODS = {
     "oracle": oracle,
 }
 FLAGGING = ("RobustSCN", "RobustRegressor, trees")
+CLEANLAB = "CleanLearning, trees"
+"""Gives no intervals and no rate of false flags, but an order of the rows."""
+RATES = np.arange(31) / 100
+"""Shares of right rows among the flagged at which the order of the rows is compared."""
 
 
-def measured(method: str, draw: Draw) -> dict[str, float]:
+def measured(method: str, draw: Draw) -> dict[str, Any]:
     """Return coverage, mean width, and how many rows are flagged, wrong and both."""
+    if method == CLEANLAB:
+        return cleanlab(draw)
     model, interval = METHODS[method](draw)
     inside = (interval[:, 0] <= draw.y_test) & (draw.y_test <= interval[:, 1])
     found = {"coverage": float(inside.mean()), "width": float(np.ptp(interval, axis=1).mean())}
@@ -199,7 +226,8 @@ def cells(n_draws: int, methods: Sequence[str]) -> Iterator[tuple[str, str, str,
         for name in SETS:
             for condition in CONDITIONS:
                 for method in methods:
-                    yield method, name, condition, number
+                    if method != CLEANLAB or CONDITIONS[condition][1]:
+                        yield method, name, condition, number
 
 
 def run(n_draws: int, methods: Sequence[str], jobs: int, *, again: bool) -> None:
@@ -221,7 +249,7 @@ def _one(cell: tuple[str, str, str, int]) -> tuple[str, dict[str, float]]:
     return " / ".join(map(str, cell)), measured(method, drawn(*which))
 
 
-def page_of(page: str, results: dict[str, dict[str, float]]) -> str:
+def page_of(page: str, results: Results) -> str:
     """Return the page with the tables between its marks made anew."""
     before, rest = page.split(START)
     _, after = rest.split(STOP)
@@ -229,7 +257,7 @@ def page_of(page: str, results: dict[str, dict[str, float]]) -> str:
     return before + START + "\n" + "\n".join(tables) + STOP + after
 
 
-def _short(results: dict[str, dict[str, float]]) -> str:
+def _short(results: Results) -> str:
     """Return what the tables come to, in three sentences."""
     cells = [(name, condition) for name in SETS for condition in CONDITIONS]
     covered: dict[str, list[float]] = {}
@@ -254,28 +282,24 @@ def _short(results: dict[str, dict[str, float]]) -> str:
     )
 
 
-def _of(
-    results: dict[str, dict[str, float]], method: str, name: str, condition: str
-) -> list[dict[str, float]]:
+def _of(results: Results, method: str, name: str, condition: str) -> list[dict[str, float]]:
     start = f"{method} / {name} / {condition} / "
     return [value for key, value in results.items() if key.startswith(start)]
 
 
-def _widths(
-    results: dict[str, dict[str, float]], method: str, name: str, condition: str
-) -> dict[str, float]:
+def _widths(results: Results, method: str, name: str, condition: str) -> dict[str, float]:
     """Return the width of a method's intervals in each draw."""
     start = f"{method} / {name} / {condition} / "
     return {key[len(start) :]: e["width"] for key, e in results.items() if key.startswith(start)}
 
 
-def _width(results: dict[str, dict[str, float]], method: str, name: str, condition: str) -> float:
+def _width(results: Results, method: str, name: str, condition: str) -> float:
     """Return the mean width of a method's intervals over the oracle's on the same draws."""
     own, needed = (_widths(results, each, name, condition) for each in (method, "oracle"))
     return float(np.mean(list(own.values())) / np.mean([needed[number] for number in own]))
 
 
-def _coverage(results: dict[str, dict[str, float]]) -> str:
+def _coverage(results: Results) -> str:
     methods = [method for method in METHODS if method != "oracle"]
     lines = [
         "### Intervals\n",
@@ -306,19 +330,23 @@ def _coverage(results: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def _flags(results: dict[str, dict[str, float]]) -> str:
+def _flags(results: Results) -> str:
     lines = [
         "### Flags\n",
         "Share of flagged rows that are right (nominal: 10 % at most), of spoiled rows that are"
         " flagged, and the estimated share of wrong rows; many are spoiled by less than the noise,"
         " and nobody can find those. Where no row is spoiled: how many of all rows are flagged,"
-        " median.\n",
-        "| set | spoiled | " + " | ".join(FLAGGING) + " |",
-        "| --- | ---: | " + " | ".join("---:" for _ in FLAGGING) + " |",
+        " median. CleanLearning states no rate: first what it flags by itself; then how many"
+        " spoiled rows it finds, going down its own order of rows, and how many RobustSCN finds on"
+        " the same draws, with as large a share of right rows among the flagged as RobustSCN has"
+        f" there. {_ahead(results)}\n",
+        "| set | spoiled | " + " | ".join((*FLAGGING, CLEANLAB)) + " |",
+        "| --- | ---: | " + " | ".join("---:" for _ in (*FLAGGING, CLEANLAB)) + " |",
     ]
     for name in SETS:
         for condition in CONDITIONS:
             entries = [_flag_entry(_of(results, each, name, condition)) for each in FLAGGING]
+            entries.append(_cleanlab_entry(results, name, condition))
             lines.append(f"| {name} | {condition} | " + " | ".join(entries) + " |")
     return "\n".join(lines) + "\n"
 
@@ -340,16 +368,50 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--methods", help="names, with commas between; all of them")
+    parser.add_argument("--methods", help="names, with semicolons between; all of them")
     parser.add_argument("--again", help="methods whose results are measured anew, and no others")
     parser.add_argument("--page", action="store_true", help="only rebuild the page")
     arguments = parser.parse_args()
     asked = arguments.again or arguments.methods
-    methods = [name for name in METHODS if asked is None or name in asked.split(",")]
+    known = (*METHODS, CLEANLAB)
+    methods = [name for name in known if asked is None or name in asked.split(";")]
     if not arguments.page:
         run(arguments.draws, methods, arguments.jobs, again=arguments.again is not None)
     results = json.loads(RESULTS.read_text())
     PAGE.write_text(page_of(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
+
+
+def _beside_cleanlab(results: Results, name: str, condition: str) -> Array:
+    """Return shares of spoiled rows that CleanLearning and ours find at ours' rate, by draw."""
+    pairs = []
+    for key, found in results.items():
+        if key.startswith(f"{CLEANLAB} / {name} / {condition} / "):
+            own = results[key.replace(CLEANLAB, "RobustSCN")]
+            rate = (own["flagged"] - own["found"]) / max(own["flagged"], 1.0)
+            at = int(np.searchsorted(RATES, rate - 1e-9))  # the next whole percent: in its favour
+            theirs = float(found["found at"].split()[min(at, len(RATES) - 1)])
+            pairs.append((theirs / found["wrong"], own["found"] / own["wrong"]))
+    return np.array(pairs).reshape(-1, 2)
+
+
+def _cleanlab_entry(results: Results, name: str, condition: str) -> str:
+    found = _of(results, CLEANLAB, name, condition)
+    if not found:
+        return ""
+    false = 100 * np.mean([1 - each["found"] / each["flagged"] for each in found])
+    power = 100 * np.mean([each["found"] / each["wrong"] for each in found])
+    theirs, own = 100 * _beside_cleanlab(results, name, condition).mean(axis=0)
+    return f"{false:.0f} % right, {power:.0f} % found; {theirs:.0f} % and {own:.0f} %"
+
+
+def _ahead(results: Results) -> str:
+    """Return in how many cells more is found than by CleanLearning at the same rate."""
+    pairs = [
+        _beside_cleanlab(results, name, condition) for name in SETS for condition in CONDITIONS
+    ]
+    means = np.array([each.mean(axis=0) for each in pairs if len(each)]).reshape(-1, 2)
+    ahead = int((means[:, 1] > means[:, 0]).sum())
+    return f"There RobustSCN finds more in {ahead} of {len(means)} cells."
 
 
 if __name__ == "__main__":
