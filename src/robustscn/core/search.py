@@ -232,6 +232,9 @@ def error_shares(gain: HostArray, energy: HostArray) -> HostArray:
         An output without error asks for nothing; a candidate without any gain is of no use and
         has the share -1.
     """
+    if len(energy) == 1 and energy[0] > 0:  # as below, at a third of the cost
+        shares = gain[0] / energy[0]
+        return np.where(shares > 0, np.minimum(shares, 1.0), -1.0)
     left = energy > 0
     shares = np.min(gain[left] / energy[left, None], axis=0, initial=1.0)
     return np.where(gain.any(axis=0), shares, -1.0)
@@ -308,36 +311,39 @@ def chosen_in_turn(
         Numbers in the order taken, and r.
     """
     dots, squares, energy = sums.dots.copy(), sums.squares, energy.copy()
-    remainders = np.maximum(np.diagonal(gram), 1e-14 * squares)
+    # What is zero on all rows has nothing to divide by, and gains nothing.
+    floor = np.where(squares > 0, 1e-14 * squares, 1.0)
+    remainders = np.maximum(np.diagonal(gram), floor)
+    dependent = rule.least_remainder * squares
     # What the chosen ones take out of all candidates, one row each. The inner products that are
     # left are gram - directions' directions; only the columns of those chosen are ever needed.
     directions = np.zeros((min(size, len(squares)), len(squares)))
     taken: list[int] = []
     left, first, needed = list(rule.contractions), 0.0, rule.contractions[0]
     while len(taken) < len(directions):
-        gain = gains(PoolSums(dots, squares, remainders if rule.exact else squares))
-        gain[:, taken] = 0.0
+        gain = dots * dots / (remainders if rule.exact else np.maximum(squares, floor))
         shares = error_shares(gain, energy)
-        shares[remainders <= rule.least_remainder * squares] = -1.0
+        shares[remainders <= dependent] = -1.0
+        shares[taken] = -1.0
+        total = gain[0] if len(gain) == 1 else gain.sum(axis=0)
         best_share = shares.max()
         while left and not _met(best_share, left[0], n_nodes + len(taken)):
             left.pop(0)
         if not left:
             break
         allowed = _met(shares, left[0], n_nodes + len(taken))
-        total = gain.sum(axis=0)
-        best = int(np.argmax(np.where(allowed, total, -np.inf)))
+        best = int(np.where(allowed, total, -1.0).argmax())
         first = first or total[best]
         if total[best] < rule.worth * first:
             break
         known = directions[: len(taken)]
         length = np.sqrt(remainders[best])
-        direction = (gram[:, best] - known[:, best] @ known) / length
+        direction = (gram[best] - known[:, best] @ known) / length
         coefficient = dots[:, best] / length
         directions[len(taken)] = direction
         taken.append(best)
         needed = left[0]
         dots -= coefficient[:, None] * direction
-        remainders = np.maximum(remainders - direction * direction, 1e-14 * squares)
+        remainders = np.maximum(remainders - direction * direction, floor)
         energy = np.maximum(energy - coefficient**2, 0.0)
     return tuple(taken), needed
