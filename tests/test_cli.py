@@ -684,9 +684,7 @@ def test_another_learner_finds_the_rows_and_everything_else_works(learner, kind,
     assert type(fitted).__name__ == kind
     assert f"--learner {learner}" in saved.info["command"]
     assert fitted.outliers_[wrong].mean() > 0.9
-    assert (
-        facts["flagged_rows"] == fitted.outliers_.sum() == len(pd.read_csv(tmp_path / "o.csv"))
-    )
+    assert facts["flagged_rows"] == fitted.outliers_.sum() == len(pd.read_csv(tmp_path / "o.csv"))
     assert "models that had not seen it" in (tmp_path / "r").read_text(encoding="utf-8")
     code, out, err = outcome(capsys, "predict", model, data, "--interval", "0.9")
     assert code == 0, err

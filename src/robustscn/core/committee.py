@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, HostArray, middle, namespace
+from .arrays import Array, HostArray, like, middle, namespace
 from .early_stopping import Watcher, watched
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
 from .growth import grow
 from .learner import Opinion, Task
 from .least_squares import Design, Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
-from .problem import Problem
-from .recipe import Recipe
-from .rows import Column, Rows, Totals
+from .problem import Problem, weighed
+from .recipe import Recipe, State
+from .rows import Column, Rows, Stack, Totals
 from .scale import NORMAL_MAD, centred
 
 KEPT_IN_MEMORY = 2**21
@@ -369,12 +369,15 @@ def _grown_without(
 ) -> Grown:
     """Return nodes grown on the rows of all other folds."""
     weight = _elsewhere(problem, folds, fold)
-    seen = replace(problem, weight=weight)
-    kept = replace(problem, weight=problem.rows.map(lambda w, s: w - s, problem.weight, weight))
-    sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept)]
+    rest = problem.rows.map(lambda w, s: w - s, problem.weight, weight)
+    # Rows of the fold and rows that are not believed say nothing of what joins the network.
+    seen = weighed(replace(problem, weight=weight))
+    kept = _Kept.of(weighed(replace(problem, weight=rest)), recipe.max_nodes)
+    sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept.problem)]
     path: list[tuple[float, ...]] = []
     for state in watched(grow(seen, recipe), watch):
-        energies = state.energy.sum(), kept.energy(state.fit.residuals).sum()
+        kept, left = kept.met_by(state)
+        energies = state.energy.sum(), left
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
         path.append((len(state.nodes), *shares))
         lowest, *_ = min(path, key=lambda point: point[2])
@@ -382,6 +385,45 @@ def _grown_without(
         if sizes[1] and len(state.nodes) - lowest >= PATIENCE:
             break
     return Grown(state.nodes, fold, np.array(path) ** (1.0, 0.5, 0.5))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Rows that are kept from a network, with its nodes' outputs on them.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    columns : Stack
+        Outputs of the nodes so far.
+    n_nodes : int
+        How many these are.
+    """
+
+    problem: Problem
+    columns: Stack
+    n_nodes: int = 0
+
+    @classmethod
+    def of(cls, problem: Problem, capacity: int) -> _Kept:
+        """Return them before there are any nodes."""
+        return cls(problem, problem.rows.stack(problem.X, capacity))
+
+    def met_by(self, state: State) -> tuple[_Kept, float]:
+        """Return them with the network's new nodes, and the weighted squares that it leaves."""
+        rows, X, y, weight = (getattr(self.problem, each) for each in ("rows", "X", "y", "weight"))
+        n_nodes, columns, beta = len(state.nodes), self.columns, state.fit.output_weights
+        if n_nodes > self.n_nodes:
+            new = state.nodes.take(range(self.n_nodes, n_nodes))
+            columns = columns.appended(rows.map(new.hidden, X, width=2 * new.n_units))
+
+        def squares(h: Array, t: Array, w: Array) -> Totals:
+            e = t - h @ like(beta, t)
+            return ((w[None, :] @ (e * e))[0, :],)
+
+        (left,) = rows.reduce(squares, columns, y, weight, width=n_nodes)
+        return replace(self, columns=columns, n_nodes=n_nodes), float(left.sum())
 
 
 def _cut(problem: Problem, layer: Grown, size: int) -> Grown:
@@ -416,14 +458,13 @@ def _tuned(problem: Problem, parts: Parts, ridges: HostArray, layer: Grown) -> T
         (lambda columns: columns) if in_memory else layer.nodes.hidden,
         len(layer.nodes),
     )
-    options: dict[str, Any] = {"twins": parts.twins, "in_memory": in_memory}
-    tuned = ridge_by_leave_one_out(design, ridges, **options)
+    tuned = ridge_by_leave_one_out(design, ridges, twins=parts.twins)
     if not parts.apart:
         return tuned
     # Neighbours in time vouch for each other: rows of the fold are judged without any of it.
     fold = layer.kept_from
     elsewhere = replace(design, weight=_elsewhere(problem, parts.fold, fold))
-    unseen = ridge_by_leave_one_out(elsewhere, np.array([tuned.ridge]), **options)
+    unseen = ridge_by_leave_one_out(elsewhere, np.array([tuned.ridge]), twins=parts.twins)
 
     def chosen(f: Array, own: Array, other: Array) -> Array:
         return namespace(f).where((f == fold)[:, None], other, own)

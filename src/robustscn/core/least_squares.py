@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -249,7 +250,6 @@ def ridge_by_leave_one_out(
     ridges: HostArray,
     *,
     twins: Twins | None = None,
-    in_memory: bool = False,
 ) -> Tuned:
     """Return least squares with the ridge of the lowest weighted leave-one-out error.
 
@@ -262,8 +262,6 @@ def ridge_by_leave_one_out(
         Penalties to try, each positive, for each unit of total weight.
     twins : Twins or None
         Which rows are left out together; None leaves out each alone.
-    in_memory : bool
-        Whether there is room for as many columns as `hidden` makes; else they are made twice.
 
     Returns
     -------
@@ -272,40 +270,27 @@ def ridge_by_leave_one_out(
     """
     rows, weight, width = design.rows, design.weight, design.width
     path = _ridge_path(design, ridges)
-    source: Column = design.X
-    on_axes: Callable[[Array], Array] = path.projected
-    if in_memory:
-        source, on_axes = rows.map(path.projected, design.X, width=2 * width), _itself
     middle = path.target_mean
     targets = rows.map(lambda t: t - like(middle, t), design.y)
     mass, mean = (weight, targets) if twins is None else twins.together(rows, targets, weight)
-    alone = twins is None
-
-    def left_out(u: Array, t: Array, m: Array, common: Array, chosen: slice) -> Array:
-        return path.left_out(u, t, m, None if alone else common, chosen)
-
-    def errors(x: Array, t: Array, w: Array, m: Array, common: Array) -> tuple[Array, ...]:
-        e = left_out(on_axes(x), t, m, common, slice(None))
-        return (w[None, :] @ namespace(e).sum(e * e, axis=2),)
-
+    asked = _Asked(path, alone=twins is None)
+    told = (targets, mass, mean)
+    if rows.n_rows <= CHOOSING_ROWS:
+        # One reading: what all ridges leave is little beside the columns themselves.
+        width_of_all = 3 * width + 3 * len(ridges)
+        everything, (error,) = rows.sweep(asked.by_all, design.X, *told, weight, width=width_of_all)
+        best, n_outputs = int(np.argmin(error[0])), design.y.shape[1]
+        chosen = slice(best * n_outputs, (best + 1) * n_outputs)
+        found = rows.map(lambda e: e[:, chosen], everything)
+        return Tuned(path.output_weights(best), found, float(ridges[best]))
     # A ridge is one number: some thousand rows choose it as well as a million.
-    few, columns, many = rows, (source, targets, weight, mass, mean), rows.n_rows > CHOOSING_ROWS
-    if many:
-        few, columns = rows.some(spread(rows.n_rows, CHOOSING_ROWS), *columns)
-    (error,) = few.reduce(errors, *columns, width=3 * width + 3 * len(ridges))
+    some, columns = rows.some(spread(rows.n_rows, CHOOSING_ROWS), design.X, *told, weight)
+    (error,) = some.reduce(
+        lambda *blocks: asked.by_all(*blocks)[1], *columns, width=3 * width + 3 * len(ridges)
+    )
     best = int(np.argmin(error[0]))
-
-    def judged(x: Array, t: Array, m: Array, common: Array) -> Array:
-        if many and not in_memory:
-            return path.left_out_of_many(x, t, m, None if alone else common, best)
-        return left_out(on_axes(x), t, m, common, slice(best, best + 1))[:, 0, :]
-
-    found = rows.map(judged, source, targets, mass, mean, width=3 * width)
+    found = rows.map(partial(asked.by_one, number=best), design.X, *told, width=3 * width)
     return Tuned(path.output_weights(best), found, float(ridges[best]))
-
-
-def _itself(columns: Array) -> Array:
-    return columns
 
 
 @dataclass(frozen=True)
@@ -339,21 +324,21 @@ class _RidgePath:
     def projected(self, x: Array) -> Array:
         """Return the coordinates of rows on the axes."""
         h = self.hidden(x)
-        h = h - like(self.hidden_mean, h)
-        return h @ like(self.axes, h)
+        u = h @ like(self.axes, h)
+        return u - like(self.hidden_mean @ self.axes, u)
 
-    def left_out(self, u: Array, t: Array, w: Array, common: Array | None, chosen: slice) -> Array:
-        """Return left-out residuals for the chosen ridges, shape (n_rows, n_chosen, n_outputs).
+    def left_out(self, u: Array, t: Array, w: Array, common: Array | None) -> Array:
+        """Return left-out residuals for all ridges, shape (n_rows, n_ridges, n_outputs).
 
         `u` are the rows' coordinates, `w` is the weight of all that is left out with a row,
         `common` their mean target, None where each is left out alone.
         """
-        weights = self.divided[:, chosen, None] * self.coordinates[:, None, :]
-        n_chosen, m = weights.shape[1:]
+        weights = self.divided[:, :, None] * self.coordinates[:, None, :]
+        n_ridges, m = weights.shape[1:]
         fitted = namespace(u).reshape(
-            u @ like(weights.reshape(len(weights), n_chosen * m), u), (u.shape[0], n_chosen, m)
+            u @ like(weights.reshape(len(weights), n_ridges * m), u), (u.shape[0], n_ridges, m)
         )
-        leverage = w[:, None] * ((u * u) @ like(self.divided[:, chosen], u) + 1.0 / self.total)
+        leverage = w[:, None] * ((u * u) @ like(self.divided, u) + 1.0 / self.total)
         others = None if common is None else common[:, None, :] - fitted
         return leave_one_out(t[:, None, :] - fitted, leverage, others)
 
@@ -380,6 +365,33 @@ class _RidgePath:
         return np.vstack([weights, self.target_mean - self.hidden_mean @ weights])
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What ridges leave of rows that were left out, asked of blocks of rows.
+
+    Parameters
+    ----------
+    path : _RidgePath
+        Knows the output weights for every ridge.
+    alone : bool
+        Whether each row is left out alone.
+    """
+
+    path: _RidgePath
+    alone: bool
+
+    def by_all(self, x: Array, t: Array, m: Array, common: Array, w: Array) -> tuple[Array, Totals]:
+        """Return left-out residuals ridge by ridge, and each ridge's weighted squares."""
+        xp, others = namespace(x), None if self.alone else common
+        e = self.path.left_out(self.path.projected(x), t, m, others)
+        squares = w[None, :] @ xp.sum(e * e, axis=2)
+        return xp.reshape(e, (e.shape[0], e.shape[1] * e.shape[2])), (squares,)
+
+    def by_one(self, x: Array, t: Array, m: Array, common: Array, *, number: int) -> Array:
+        """Return left-out residuals for one ridge."""
+        return self.path.left_out_of_many(x, t, m, None if self.alone else common, number)
+
+
 def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
     rows, hidden, width = design.rows, design.hidden, design.width
     few, columns = rows.some(spread(rows.n_rows, min(rows.n_rows, CENTRING_ROWS)), design.X)
@@ -391,7 +403,8 @@ def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
         # Squaring the condition number does no harm in float64: of nodes that are bounded by one
         # a millionth of the smallest ridge is lost. In float32 it would be a thousand times that
         # ridge.
-        h, t, w = (xp.astype(part, xp.float64) for part in (h - like(middle, h), t, w))
+        parts = (h - like(middle, h), t, w)
+        h, t, w = (xp.astype(part, xp.float64, copy=False) for part in parts)
         root = xp.sqrt(w)[:, None]
         h, t = h * root, t * root  # a matrix times itself: BLAS computes half of it
         return h.T @ h, h.T @ t, (root.T @ h)[0, :], (root.T @ t)[0, :], xp.sum(w)

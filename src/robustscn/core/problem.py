@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from array_api_compat import is_numpy_array
+
 from .arrays import HostArray, to_host64
 from .rows import Column, LocalRows, Rows, spread
 from .search import squared_error
@@ -64,3 +67,18 @@ def some_rows(problem: Problem, count: int) -> Problem:
     X, y, weight, *others = (to_host64(column) for column in taken)
     rows = LocalRows(count)
     return Problem(rows, X, y, weight, sketch_of(rows, X), **dict(zip(told, others, strict=True)))
+
+
+def weighed(problem: Problem) -> Problem:
+    """Return the rows that have weight, where they are in this memory; the others only take time.
+
+    A device waits for the count, and a cluster's rows lie where they lie: there it is all of them.
+    """
+    if not isinstance(problem.rows, LocalRows) or not is_numpy_array(problem.X):
+        return problem
+    numbers = np.flatnonzero(problem.weight > 0)
+    if len(numbers) in (0, problem.rows.n_rows):
+        return problem
+    rows, (X, y, weight) = problem.rows.some(numbers, problem.X, problem.y, problem.weight)
+    sketch = None if problem.sketch is None else sketch_of(rows, X)
+    return Problem(rows, X, y, weight, sketch)

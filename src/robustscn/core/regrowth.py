@@ -169,7 +169,7 @@ def solved(
         lambda block: block,
         columns.shape[1] - 1,
     )
-    tuned = ridge_by_leave_one_out(design, RIDGES, in_memory=True)
+    tuned = ridge_by_leave_one_out(design, RIDGES)
     information = information_of(columns, targets, weight, tuned.ridge, towards)
     return information, tuned.ridge, tuned.left_out + evidence.targets - targets
 
