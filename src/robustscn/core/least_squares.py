@@ -17,13 +17,9 @@ import numpy as np
 from .arrays import Array, HostArray, eps, histogram, like, namespace, triangle_of
 from .rows import Column, Rows, Totals, spread
 
-CHOOSING_ROWS = 2**13
+CHOOSING_ROWS = 2**12
 """Rows whose leave-one-out errors choose a ridge, at most: a ridge is one number, and its
 neighbours on the grid do nearly as well. By argument; changes time."""
-
-CENTRING_ROWS = 2**8
-"""Rows about whose middle products are summed, which saves a reading for the mean: of so many
-it is known to a sixteenth of a deviation, and rounding follows its square. By argument."""
 
 
 def leave_one_out(residuals: Array, leverage: Array, others: Array | None = None) -> Array:
@@ -393,28 +389,23 @@ class _Asked:
 
 
 def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
-    rows, hidden, width = design.rows, design.hidden, design.width
-    few, columns = rows.some(spread(rows.n_rows, min(rows.n_rows, CENTRING_ROWS)), design.X)
-    (middle,) = few.reduce(lambda x: (namespace(x).sum(hidden(x), axis=0),), *columns, width=width)
-    middle = middle / few.n_rows
+    hidden = design.hidden  # not the design: what is handed to rows travels with what it knows
 
     def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
-        xp, h = namespace(x), hidden(x)
+        xp = namespace(x)
         # Squaring the condition number does no harm in float64: of nodes that are bounded by one
-        # a millionth of the smallest ridge is lost. In float32 it would be a thousand times that
-        # ridge.
-        parts = (h - like(middle, h), t, w)
-        h, t, w = (xp.astype(part, xp.float64, copy=False) for part in parts)
+        # a millionth of the smallest ridge is lost, with their means taken off here or below. In
+        # float32 it would be a thousand times that ridge.
+        h, t, w = (xp.astype(part, xp.float64, copy=False) for part in (hidden(x), t, w))
         root = xp.sqrt(w)[:, None]
         h, t = h * root, t * root  # a matrix times itself: BLAS computes half of it
         return h.T @ h, h.T @ t, (root.T @ h)[0, :], (root.T @ t)[0, :], xp.sum(w)
 
-    gram, moments, offset, target_sum, total = rows.reduce(
-        products, design.X, design.y, design.weight, width=2 * width
+    gram, moments, offset, target_sum, total = design.rows.reduce(
+        products, design.X, design.y, design.weight, width=2 * design.width
     )
-    # About the middle of a few rows the mean is small, and little is lost by taking it off here.
-    hidden_mean, target_mean = middle + offset / total, target_sum / total
-    gram = gram - np.outer(offset, offset) / total
+    hidden_mean, target_mean = offset / total, target_sum / total
+    gram = gram - np.outer(hidden_mean, offset)
     moments = moments - np.outer(offset, target_mean)
     squares, axes = np.linalg.eigh(gram)
     divided = 1.0 / (np.clip(squares, 0.0, None)[:, None] + ridges * float(total))
