@@ -122,7 +122,7 @@ bench-known: $(VENV)/.developer  ## the figures the literature gives
 bench-accuracy: $(PEERS)/.ready  ## beside tuned tools from PyPI; hours, goes on where it stopped
 	$(PEERS)/bin/python benchmarks/accuracy $(ACCURACY)
 
-bench-learner: $(VENV)/.developer  ## many inputs, many rows, beside boosted trees; a quarter of an hour
+bench-learner: $(VENV)/.peers  ## many inputs, many rows, beside boosted trees; a quarter of an hour
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/learner.py
 
 bench-ablation: $(VENV)/.developer  ## what each part of RobustSCN is worth; fifteen minutes

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learner import Task, friedman, smooth
+from learner_tasks import Task, friedman, smooth
 from sklearn import config_context
 
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor

@@ -5,8 +5,8 @@ quarter of the targets; the error is the root mean square against the true funct
 from the absolute error, on their defaults. Each part is a set of rows of `docs/learner.md`, kept
 in the results as soon as it is done:
 
-    python benchmarks/learner.py                      both parts, a quarter of an hour
-    python benchmarks/learner.py --parts accuracy     one of accuracy, rows
+    python benchmarks/learner.py                      all parts, a quarter of an hour
+    python benchmarks/learner.py --parts accuracy     one of accuracy, rows, curves, memory
     python benchmarks/learner.py --page               the page from the committed results
 
 Seconds are wall-clock on an idle machine, both sides in one run.
@@ -16,79 +16,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import learner_curves
 import numpy as np
+from learner_tasks import FAST, FUNCTIONS, Task, both, friedman, ours, steps, trees
 from rich.progress import track
-from sklearn.ensemble import HistGradientBoostingRegressor
-
-from robustscn import RobustBlendRegressor, RobustSCNRegressor
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "learner.json"
 PAGE = HERE.parent / "docs" / "learner.md"
-Function = Callable[[np.ndarray], np.ndarray]
-
-FAST: dict[str, Any] = {"n_networks": 2, "n_rounds": 5, "second_look": False, "max_nodes": 100}
-"""Settings for those who cannot wait, named on the page."""
-
-
-def friedman(X: np.ndarray) -> np.ndarray:
-    bump = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
-    return (bump + 10 * X[:, 3] + 5 * X[:, 4]) / 5
-
-
-def steps(X: np.ndarray) -> np.ndarray:
-    corner = 1.0 * (X[:, 0] > 0.5) * (X[:, 1] > 0.3)
-    return corner + 1.0 * (X[:, 2] > 0.6) * (X[:, 3] < 0.7) - 1.0 * (X[:, 4] > 0.5)
-
-
-def smooth(X: np.ndarray) -> np.ndarray:
-    return np.sin(6 * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + X[:, 3] ** 2
-
-
-FUNCTIONS: dict[str, Function] = {"smooth": smooth, "Friedman": friedman, "steps": steps}
-
-
-class Task:
-    """Training rows of which some are wrong, and clean ones to measure by."""
-
-    def __init__(self, function: Function, n_rows: int, n_inputs: int, share: float, seed: int):
-        rng = np.random.default_rng((seed, n_rows, n_inputs))
-        self.X = rng.uniform(size=(n_rows, n_inputs))
-        self.wrong = rng.permutation(n_rows) < round(share * n_rows)
-        self.y = function(self.X) + 0.1 * rng.normal(size=n_rows)
-        self.y += self.wrong * rng.uniform(-5, 5, size=n_rows)
-        self.tested = rng.uniform(size=(5000, n_inputs))
-        self.truth = function(self.tested)
-
-    def result(self, model: Any, *, oracle: bool = False) -> dict[str, float]:
-        """Return error and seconds; an oracle learns without the wrong rows."""
-        kept = ~self.wrong if oracle else slice(None)
-        start = time.perf_counter()
-        model.fit(self.X[kept], self.y[kept])
-        seconds = time.perf_counter() - start
-        return {"rmse": self.error(model), "seconds": round(seconds, 2)}
-
-    def error(self, model: Any) -> float:
-        """Return the root mean squared error of a fitted model."""
-        error = np.sqrt(np.mean((model.predict(self.tested) - self.truth) ** 2))
-        return round(float(error), 5)
-
-
-def ours(seed: int, **settings: Any) -> RobustSCNRegressor:
-    return RobustSCNRegressor(random_state=seed, **settings)
-
-
-def both(seed: int) -> RobustBlendRegressor:
-    return RobustBlendRegressor(ours(seed), random_state=seed)
-
-
-def trees(seed: int) -> HistGradientBoostingRegressor:
-    return HistGradientBoostingRegressor(loss="absolute_error", random_state=seed)
 
 
 def accuracy(n_draws: int) -> list[dict[str, Any]]:
@@ -177,7 +116,7 @@ def few_inputs(results: dict[str, Any]) -> list[str]:
 
 
 def page_of(results: dict[str, Any]) -> str:
-    """Return the page: two tables, nothing typed by hand."""
+    """Return the page: tables and a picture, nothing typed by hand."""
     fast = ", ".join(f"{name}={value}" for name, value in FAST.items())
     lines = [
         "# How well it learns, and how fast",
@@ -216,6 +155,7 @@ def page_of(results: dict[str, Any]) -> str:
             ]
         )
     lines += table(head, body)
+    lines += learner_curves.told(results, table)
     return "\n".join(lines) + "\n"
 
 
@@ -223,22 +163,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--parts", default="accuracy,rows", help="which, with commas between")
+    parser.add_argument("--parts", default="accuracy,rows,curves,memory", help="which, with commas")
     parser.add_argument("--draws", type=int, default=10, help="draws of the first part (10)")
     parser.add_argument("--rows", default="1000,3000,20000,100000", help="sizes of the second")
+    parser.add_argument("--curves", default="3000,20000,100000,1000000", help="sizes of the third")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the results are")
     parser.add_argument("--docs", type=Path, default=PAGE, help="where the page goes")
     parser.add_argument("--page", action="store_true", help="only write the page")
     chosen = parser.parse_args()
     results = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
-    parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    parts: dict[str, Callable[[], Any]] = {
         "accuracy": lambda: accuracy(chosen.draws),
         "rows": lambda: by_rows([int(size) for size in chosen.rows.split(",")]),
+        "curves": lambda: learner_curves.curves([int(s) for s in chosen.curves.split(",")]),
+        "memory": lambda: learner_curves.memory(10**6),
     }
     for part in () if chosen.page else chosen.parts.split(","):
         results[part] = parts[part]()
         chosen.out.write_text(json.dumps(results, indent=1) + "\n")
     chosen.docs.write_text(page_of(results))
+    if results.get("curves"):
+        learner_curves.draw(results["curves"], chosen.docs.with_suffix(".png"))
     print(f"wrote {chosen.docs}")
 
 

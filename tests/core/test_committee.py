@@ -62,6 +62,38 @@ def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
     np.testing.assert_array_equal(found[0], found[1])
 
 
+def test_a_networks_path_is_the_literal_error_of_each_size_on_either_rows(problem):
+    weight = np.random.default_rng(2).uniform(0.5, 2, size=240)
+    weight[::5] = 0.0
+    weighted = replace(problem, weight=weight)
+    fold = parts_of(weighted, 0).fold
+    committee = committee_of(weighted)
+    for grown in committee._grown(weighted, committee.recipe, 0, range(4), None):
+        kept = fold == grown.kept_from
+        for size, *errors in grown.path:
+            H = grown.nodes.take(range(int(size))).hidden(problem.X)
+            seen = weight * ~kept
+            penalty = committee.recipe.ridge * seen.sum()
+            beta = reference.ridge_weights(H, problem.y, seen, penalty)
+            squares = np.sum((problem.y - H @ beta) ** 2, axis=1)
+            literal = [
+                np.sqrt(np.sum((w * squares)[rows]) / np.sum(w[rows]))
+                for w, rows in ((weight, ~kept), (weight, kept))
+            ]
+            np.testing.assert_allclose(errors, literal, rtol=1e-5)
+
+
+def test_rows_that_are_not_believed_have_no_say_in_what_grows(problem):
+    weight = np.where(np.arange(240) % 4 == 1, 0.0, 1.0)
+    grown = []
+    for value in (0.0, 1e9):
+        y = np.where(weight[:, None] > 0, problem.y, value)
+        grown.append(spoken(replace(problem, y=y, weight=weight)).members)
+    for one, other in zip(*grown, strict=True):
+        np.testing.assert_array_equal(one.nodes.weights, other.nodes.weights)
+        np.testing.assert_array_equal(one.path, other.path)
+
+
 def test_evidence_is_the_literal_left_out_residual_less_the_median(problem):
     # Each network's output weights again, with the row left out: from the normal equations.
     few = replace(problem, **{name: getattr(problem, name)[:60] for name in ("X", "y", "weight")})

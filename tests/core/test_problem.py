@@ -1,9 +1,12 @@
 """Weighted rows: their sums, and some of them on the host."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from robustscn.core.problem import Problem, some_rows
+from robustscn.core.problem import Problem, some_rows, weighed
+from robustscn.core.sketch import sketch_of
 from robustscn.core.rows import LocalRows
 from small import problem
 
@@ -33,3 +36,18 @@ def test_some_rows_are_rows_spread_over_all_in_float64(dtype):
     counts = np.bincount(number // 500, minlength=10)
     assert np.all(np.abs(counts - 70) <= 5)
     np.testing.assert_array_equal(some.sketch.X, some.X.astype(np.float32))
+
+
+def test_weighed_rows_are_those_with_weight_in_their_order():
+    rows = problem(n_outputs=2)
+    weight = np.where(np.arange(50) % 3 == 0, 0.0, rows.weight)
+    sketched = replace(rows, weight=weight, sketch=sketch_of(rows.rows, rows.X))
+    few, numbers = weighed(sketched), np.flatnonzero(weight)
+    assert few.rows.n_rows == len(numbers) < 50
+    for name in ("X", "y", "weight"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(sketched, name)[numbers])
+    np.testing.assert_array_equal(few.sketch.X, few.X.astype(np.float32))
+    all_ = replace(rows, weight=np.ones(50))
+    assert weighed(all_) is all_
+    nothing = replace(rows, weight=np.zeros(50))
+    assert weighed(nothing) is nothing  # a network of nothing needs its rows all the same
