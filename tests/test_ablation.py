@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from robustscn import RobustSCNRegressor
 from robustscn.core.committee import Committee
@@ -113,6 +114,18 @@ def test_nothing_but_the_schedules_floors_is_taken_out_with_the_narrowing(ablati
 def test_the_page_shows_the_committed_results(ablation, report):
     page = (ROOT / "docs" / "how-it-judges.md").read_text()
     assert ablation.measured(page, report) == page
+
+
+def test_the_interval_of_paired_ratios_is_students_within_sets(ablation):
+    rng = np.random.default_rng(0)
+    full, other = np.exp(rng.normal(size=(2, 9)))
+    log_ratio = np.log(other / full)
+    low, high = stats.t.interval(0.95, 8, np.mean(log_ratio), stats.sem(log_ratio))
+    one = ablation.interval([{"each": list(other)}], [{"each": list(full)}])
+    assert one == f"{np.exp(low):.2f} to {np.exp(high):.2f}"
+    # Sets that differ, alike in all of their draws: nothing is left to chance.
+    cells, fulls = [{"each": [2.0] * 3}, {"each": [0.5] * 3}], [{"each": [1.0] * 3}] * 2
+    assert ablation.interval(cells, fulls) == "1.00 to 1.00"
 
 
 def test_means_and_ratios_are_those_of_the_draws(report):
