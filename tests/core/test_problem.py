@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robustscn.core.problem import Problem, some_rows, weighed
-from robustscn.core.sketch import sketch_of
 from robustscn.core.rows import LocalRows
+from robustscn.core.sketch import sketch_of
 from small import problem
 
 
