@@ -322,9 +322,10 @@ def table(report: Mapping[str, Any]) -> str:
     sets = report["sets"]
     lines = [
         f"Mean error over {report['draws']} draws of data and networks, in brackets its ratio to "
-        "the full model's; then the geometric mean of the paired ratios of all draws and its 95 % "
-        "interval: what holds 1.00 is not told from luck. A quarter of the training targets is "
-        "wrong (function: replaced by noise; others: noise added), of the clean set none. Rebuilt by "
+        "the full model's; then the geometric mean of the paired ratios of all draws and its "
+        "95 % interval: what holds 1.00 is not told from luck. A quarter of the training targets "
+        "is wrong (function: replaced by noise; others: noise added), of the clean set none. "
+        "Rebuilt by "
         "`python benchmarks/ablation.py --page`.",
         "",
         "| taken out | " + " | ".join(sets) + " | paired ratio | 95 % |",
