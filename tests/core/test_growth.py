@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import reference
-from robustscn.core.growth import empty, grow, step
+from robustscn.core.growth import empty, grow, opened, step
 from robustscn.core.problem import Problem
-from robustscn.core.proposals import Draw
+from robustscn.core.proposals import Draw, flat
 from robustscn.core.recipe import CONTRACTIONS, Recipe, Stop
 from robustscn.core.rows import LocalRows
 from small import identical, pools, problem, recipe
@@ -281,3 +281,48 @@ def test_the_empty_network_predicts_zero():
     np.testing.assert_array_equal(outputs(state, rows.X), np.zeros((50, 2)))
     np.testing.assert_array_equal(state.fit.residuals, rows.y)
     np.testing.assert_allclose(state.energy, rows.energy(rows.y), rtol=1e-15)
+
+
+# --- what a network begins with -------------------------------------------------------------
+
+
+def linear(dependent=False):
+    """Inputs in [0, 1], and a target that is linear in them without noise."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 5))
+    if dependent:
+        X[:, 4] = X[:, 1]
+    weight = rng.uniform(0.5, 2.0, size=200)
+    y = X @ np.array([[1.0], [-2.0], [0.5], [0.0], [3.0]])
+    return Problem(LocalRows(200), X, y - np.average(y, axis=0, weights=weight), weight)
+
+
+BEGUN = Recipe(Draw(0, 5, (1.0, 3.0), 20), 30, ridge=1e-9, opening=flat(5, 5, "logistic"))
+
+
+def test_a_network_that_begins_with_lines_meets_what_is_linear():
+    rows = linear()
+    state = opened(rows, BEGUN)
+    assert len(state.nodes) == 6  # and a constant
+    # A constant and lines are met, but for what bends them.
+    assert state.energy.sum() < 1e-4 * rows.energy(rows.y).sum()
+    H = state.nodes.hidden(rows.X)
+    literal = reference.ridge_weights(H, rows.y, rows.weight, 1e-9 * rows.weight.sum())
+    np.testing.assert_allclose(state.fit.residuals, rows.y - H @ literal, atol=1e-7)
+
+
+def test_lines_that_depend_on_each_other_are_left_out_one_by_one():
+    rows = linear(dependent=True)
+    state = opened(rows, replace(BEGUN, ridge=0.0))
+    np.testing.assert_array_equal(np.flatnonzero(state.nodes.weights.any(axis=1)), [0, 1, 2, 3])
+    assert state.energy.sum() < 1e-4 * rows.energy(rows.y).sum()
+
+
+def test_nodes_that_are_drawn_join_those_it_begins_with():
+    rows = linear()
+    rows = replace(rows, y=rows.y + np.sin(9 * rows.X[:, :1]))
+    first, *_, last = grow(rows, BEGUN)
+    assert (len(first.nodes), len(last.nodes)) == (7, 30)
+    np.testing.assert_array_equal(last.nodes.weights[:, :6], BEGUN.opening.weights)
+    *_, again = grow(rows, BEGUN, opened(rows, BEGUN))
+    identical(again, last)

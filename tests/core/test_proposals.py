@@ -13,6 +13,7 @@ from robustscn.core.proposals import (
     REMEMBERED,
     Draw,
     Experience,
+    flat,
     looked_at,
 )
 from robustscn.core.recipe import Recipe
@@ -99,6 +100,18 @@ CORNER = Nodes(
     factors=((1,),),
 )
 """A unit of the first two inputs, and the product of one of the third and one of the second."""
+
+
+@pytest.mark.parametrize("activation", ["logistic", "tanh", "relu"])
+def test_flat_nodes_are_lines_in_their_inputs(activation):
+    x = np.random.default_rng(0).uniform(-0.1, 1.1, size=(300, 4))
+    hidden = flat(3, 4, activation).hidden(x)
+    for k in range(3):
+        line = np.column_stack([x[:, k], np.ones(300)])
+        residuals = hidden[:, k] - line @ np.linalg.lstsq(line, hidden[:, k])[0]
+        assert np.std(residuals) < 0.01 * np.std(hidden[:, k])
+    np.testing.assert_array_equal(hidden[:, 3], hidden[0, 3])
+    assert hidden[0, 3] > 0.5
 
 
 def test_gains_are_shared_out_by_units_and_weights():

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ import numpy as np
 from .arrays import Array, HostArray, like, middle, namespace
 from .early_stopping import Watcher, watched
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
-from .growth import grow
+from .growth import grow, opened
+from .keeping import above_the_lowest
 from .learner import Opinion, Task
 from .least_squares import Design, Tuned, ridge_by_leave_one_out
 from .nodes import Network, Nodes, network, pass_through
@@ -49,6 +51,11 @@ argument."""
 LIVELIEST = 2.0
 """Most that forecasts of the noise for other rows are spread out. By argument."""
 
+LINES_AHEAD = 1.0
+"""Standard errors by which networks that begin with lines must meet unseen rows better than others
+to be preferred: where there is no telling, nothing is lost. Where the truth is linear they err half
+as much; begun everywhere, stock and concrete erred 5 % more on eight development draws."""
+
 RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
 """Penalties tried, for each unit of weight and targets of size one: from what rounding allows to
 what leaves a mean only. Measured in the ablation: chosen by leave-one-out and not fixed, friedman
@@ -70,12 +77,15 @@ class Grown:
         grown on, and on the rows of the fold kept from them.
     columns : column of shape (n_rows, n_nodes) or None
         The nodes' values, where there is room for them.
+    opening : Nodes or None
+        What they began with.
     """
 
     nodes: Nodes
     kept_from: int
     path: HostArray
     columns: Column | None = None
+    opening: Nodes | None = None
 
     @property
     def best_size(self) -> int:
@@ -107,6 +117,8 @@ class Committee:
         Share of the networks' disagreement that counts as doubt.
     centre : bool
         Whether residuals are less their median.
+    opening : Nodes or None
+        What networks may begin with, where unseen rows are met the better for it.
     """
 
     problem: Problem
@@ -118,6 +130,7 @@ class Committee:
     ridges: Sequence[float] = RIDGES
     doubt: float = DOUBT
     centre: bool = True
+    opening: Nodes | None = None
 
     def opinion(
         self,
@@ -146,10 +159,10 @@ class Committee:
         """
         weighted = replace(self.problem, weight=weight)
         members = self.members if before is None else before.members
+        opening = members[0].opening if members else None
         members = () if task.restart else members
         folds = _folds_of(len(members), task.grow)
-        grown = self._grown(weighted, self.recipe, number, folds, self.watch)
-        new, solved = self._settled(weighted, grown, sized=task.sized)
+        new, solved = self._grown_and_solved(weighted, task, number, folds, opening)
         tuned = [*self._solved(weighted, members), *solved]
         members = (*members, *new)
         networks = _networks(self.problem, [member.nodes for member in members], tuned)
@@ -294,6 +307,30 @@ class Committee:
             residuals, middles = centred(rows, residuals, weight)
         return Opinion(networks, residuals, doubt, members, middles)
 
+    def _grown_and_solved(
+        self,
+        weighted: Problem,
+        task: Task,
+        number: int,
+        folds: Sequence[int],
+        opening: Nodes | None,
+    ) -> tuple[list[Grown], list[Tuned]]:
+        """Return new networks: begun as those before, or as rows that were not seen would have it.
+
+        Both are asked once, as soon as wrong rows are known: before, these are what is not met.
+        """
+        recipe = replace(self.recipe, opening=None if task.contest else opening)
+        grown = self._grown(weighted, recipe, number, folds, self.watch)
+        drawn = self._settled(weighted, grown, sized=task.sized)
+        if self.opening is None or not (task.contest and folds):
+            return drawn
+        recipe = replace(self.recipe, opening=self.opening)
+        grown = self._grown(weighted, recipe, number, folds, None)
+        begun = self._settled(weighted, grown, sized=task.sized)
+        losses = [self._unseen_losses(weighted, *each) for each in (drawn, begun)]
+        above, error = above_the_lowest(weighted.rows, weighted.weight, losses)
+        return begun if above[0] > LINES_AHEAD * error[0] else drawn
+
     def _grown(
         self,
         problem: Problem,
@@ -325,30 +362,34 @@ class Committee:
         solved = [self._solved(problem, members) for members in ways]
         if len(ways) == 1:
             return ways[0], solved[0]
-        errors = [self._unseen_error(problem, *each) for each in zip(ways, solved, strict=True)]
-        best = int(np.argmin(errors))
+        losses = [self._unseen_losses(problem, *each) for each in zip(ways, solved, strict=True)]
+        totals = problem.rows.reduce(_weighted_sums, problem.weight, *losses)
+        best = int(np.argmin(totals))
         return ways[best], solved[best]
 
-    def _unseen_error(
+    def _unseen_losses(
         self, problem: Problem, members: Sequence[Grown], solved: Sequence[Tuned]
-    ) -> float:
-        """Return the squared error of solved networks on the rows that each did not grow on."""
+    ) -> Column:
+        """Return the squared errors of solved networks on the rows that each did not grow on."""
 
-        def squares(f: Array, w: Array, *left_out: Array) -> Totals:
+        def squares(f: Array, *left_out: Array) -> Array:
             xp = namespace(f)
-            totals = [
-                xp.sum(xp.where(f == member.kept_from, w, xp.zeros_like(w)) * xp.sum(e * e, axis=1))
+            parts = [
+                xp.where(f == member.kept_from, xp.sum(e * e, axis=1), xp.zeros_like(f))
                 for member, e in zip(members, left_out, strict=True)
             ]
-            return tuple(totals)
+            return sum(parts)
 
         left_out = [fit.left_out for fit in solved]
-        errors = problem.rows.reduce(squares, self.parts.fold, problem.weight, *left_out)
-        return float(sum(errors))
+        return problem.rows.map(squares, self.parts.fold, *left_out, width=2 * len(left_out))
 
     def _solved(self, weighted: Problem, members: Sequence[Grown]) -> list[Tuned]:
         tuned = partial(_tuned, weighted, self.parts, np.array(self.ridges))
         return list(self.each(tuned, members))
+
+
+def _weighted_sums(w: Array, *columns: Array) -> Totals:
+    return tuple(namespace(w).sum(w * column) for column in columns)
 
 
 def _error_of(problem: Problem, network: Network) -> Column:
@@ -384,7 +425,9 @@ def _grown_without(
     kept = _Kept.of(weighed(replace(problem, weight=rest)), recipe.max_nodes)
     sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept.problem)]
     path: list[tuple[float, ...]] = []
-    for state in watched(grow(seen, recipe), watch):
+    opening = opened(seen, recipe)
+    begun = [opening] if len(opening.nodes) else []
+    for state in chain(begun, watched(grow(seen, recipe, opening), watch)):
         kept, left = kept.met_by(state)
         energies = state.energy.sum(), left
         shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
@@ -393,7 +436,8 @@ def _grown_without(
         # Where no rows are kept from it there is nothing to go by, and it grows to its size.
         if sizes[1] and len(state.nodes) - lowest >= PATIENCE:
             break
-    return Grown(state.nodes, fold, np.array(path) ** (1.0, 0.5, 0.5))
+    errors = np.array(path) ** (1.0, 0.5, 0.5)
+    return Grown(state.nodes, fold, errors, opening=recipe.opening)
 
 
 @dataclass(frozen=True)

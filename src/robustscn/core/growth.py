@@ -46,6 +46,16 @@ def empty(problem: Problem, recipe: Recipe) -> State:
     return State(nodes, fit, energy, track=track, experience=recipe.experience)
 
 
+def opened(problem: Problem, recipe: Recipe) -> State:
+    """Return the network that has no nodes but those that the recipe begins with."""
+    if recipe.opening is None:
+        return empty(problem, recipe)
+    opening = recipe.opening.beside(problem.X)
+    together = _joined(problem, recipe, empty(problem, recipe), Choice(opening))
+    # Inputs may depend on each other: then those that do are left out, one by one.
+    return together or restored(problem, recipe, opening)
+
+
 def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
     """Return the network that has grown these nodes, as far as they are independent.
 
@@ -54,19 +64,9 @@ def restored(problem: Problem, recipe: Recipe, nodes: Nodes) -> State:
     """
     state = empty(problem, recipe)
     for k in range(len(nodes)):
-        node = nodes.take([k]).beside(problem.X)
-        fit = _extended(problem, recipe, state, Choice(node))
-        if fit is not None:
-            energy = problem.energy(fit.residuals)
-            state = replace(
-                state,
-                nodes=state.nodes.joined(node),
-                fit=fit,
-                energy=energy,
-                track=None if state.track is None else state.track.followed(node),
-                experience=_learned(state, node, fit, energy),
-            )
-    return state
+        choice = Choice(nodes.take([k]).beside(problem.X))
+        state = _joined(problem, recipe, state, choice) or state
+    return replace(state, contraction=float("nan"))
 
 
 def step(problem: Problem, recipe: Recipe, state: State) -> State:
@@ -85,12 +85,18 @@ def step(problem: Problem, recipe: Recipe, state: State) -> State:
             # A sample may lack what all rows have, above all where most weights are zero.
             return step(problem, recipe, replace(state, track=None))
         return replace(state, stop=Stop.NO_CANDIDATE)
-    fit = _extended(problem, recipe, state, choice)
-    while fit is None and state.track is not None and len(choice.nodes) > 1:
+    found = _joined(problem, recipe, state, choice)
+    while found is None and state.track is not None and len(choice.nodes) > 1:
         choice = choice.first(len(choice.nodes) // 2)
-        fit = _extended(problem, recipe, state, choice)
+        found = _joined(problem, recipe, state, choice)
+    return found or replace(state, stop=Stop.DEPENDENT)
+
+
+def _joined(problem: Problem, recipe: Recipe, state: State, choice: Choice) -> State | None:
+    """Return the network with the chosen nodes; None where they depend on others to rounding."""
+    fit = _extended(problem, recipe, state, choice)
     if fit is None:
-        return replace(state, stop=Stop.DEPENDENT)
+        return None
     energy = problem.energy(fit.residuals)
     return State(
         state.nodes.joined(choice.nodes),
@@ -126,14 +132,14 @@ def grow(problem: Problem, recipe: Recipe, state: State | None = None) -> Iterat
     recipe : Recipe
         How to grow.
     state : State or None
-        Where to go on from; None starts without nodes.
+        Where to go on from; None starts with what the recipe begins with.
 
     Yields
     ------
     State
         After every step.
     """
-    state = empty(problem, recipe) if state is None else replace(state, stop=None)
+    state = opened(problem, recipe) if state is None else replace(state, stop=None)
     # Below some tens of rounding units the residual is noise and so is every gain.
     floor = max(recipe.tolerance, 30 * eps(problem.y)) ** 2 * problem.energy(problem.y).sum()
     while state.stop is None:

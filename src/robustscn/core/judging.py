@@ -89,6 +89,9 @@ class Plan:
         Whether new members may be cut back to the size at which rows kept from them were met
         best. Not before wrong rows are known: beside them a narrow peak looks like noise, and
         what does not learn it rejects it. Cut in all rounds, the function errs twice as much.
+    contest : bool
+        Whether new members are grown in all ways that the learner has, of which it keeps one from
+        then on. Not before wrong rows are known either.
     floor : float
         What one standard deviation is at least taken to be, as a share of the largest residual
         of the first round.
@@ -108,6 +111,7 @@ class Plan:
     grow: int = 0
     restart: bool = False
     sized: bool = False
+    contest: bool = False
     floor: float = 0.0
     widened: float | None = None
     local: bool = False
@@ -116,7 +120,8 @@ class Plan:
     @property
     def cost(self) -> float:
         """Return how long the round takes, in rounds that only refit, as measured; for progress."""
-        return 1.0 + (SIZED_COST if self.sized else GROWN_COST) * self.grow
+        each = SIZED_COST if self.sized else GROWN_COST
+        return 1.0 + each * self.grow * (1 + self.contest)
 
 
 def schedule(
@@ -155,12 +160,12 @@ def schedule(
     floors = [WIDEST * HALVED**k for k in range(n_rounds)]
     first = [Plan(weighting, floor=floor, grain=GRAIN) for floor in floors]
     if n_rounds <= FIRST_TRUSTED_ROUND:
-        first[0] = replace(first[0], grow=n_members)
+        first[0] = replace(first[0], grow=n_members, contest=True)
         return tuple(first)
     batch = min(BATCH, n_members)
     first[0] = replace(first[0], grow=batch)
     trusted = FIRST_TRUSTED_ROUND
-    first[trusted] = replace(first[trusted], restart=True)
+    first[trusted] = replace(first[trusted], restart=True, contest=not second_look)
     if not second_look:
         for number in (-2, -1):
             first[number] = replace(first[number], local=True)
@@ -171,6 +176,7 @@ def schedule(
             weighting,
             restart=k == 0,
             sized=True,
+            contest=k == 0,
             floor=floors[-1],
             widened=NARROWING ** (k + 1),
             local=k in NOISE_ASKED,

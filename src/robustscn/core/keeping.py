@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .arrays import Array, like, namespace
+from .arrays import Array, HostArray, like, namespace
 from .rows import Column, Rows, Totals
 from .scale import robust_scales
 
@@ -45,6 +45,30 @@ def kept_round(rows: Rows, sample_weight: Column, evidence: Sequence[Column]) ->
     scale = robust_scales(rows, evidence[-1], sample_weight)
     losses = [rows.map(lambda e: _huber(e, like(scale, e)), each) for each in evidence]
 
+    above, error = above_the_lowest(rows, sample_weight, losses)
+    return int(np.flatnonzero(above <= ERRORS * error)[-1])
+
+
+def above_the_lowest(
+    rows: Rows, sample_weight: Column, losses: Sequence[Column]
+) -> tuple[HostArray, HostArray]:
+    """Return how far mean losses lie above the lowest, and the standard errors of that.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows live.
+    sample_weight : column of shape (n_rows,)
+        How often each row counts.
+    losses : sequence of columns of shape (n_rows,)
+        What each row costs under each of the models that are compared.
+
+    Returns
+    -------
+    arrays of shape (n_models,)
+        Of paired differences: what a row costs under all models alike does not matter.
+    """
+
     def sums(w: Array, *columns: Array) -> Totals:
         xp = namespace(w)
         return *(xp.sum(w * column) for column in columns), xp.sum(w)
@@ -57,8 +81,7 @@ def kept_round(rows: Rows, sample_weight: Column, evidence: Sequence[Column]) ->
 
     spread = rows.reduce(squares, sample_weight, losses[best], *losses)
     above = (np.array(totals, dtype=np.float64) - totals[best]) / mass
-    error = np.sqrt(np.maximum(np.array(spread) / mass - above**2, 0.0) / mass)
-    return int(np.flatnonzero(above <= ERRORS * error)[-1])
+    return above, np.sqrt(np.maximum(np.array(spread) / mass - above**2, 0.0) / mass)
 
 
 def _huber(e: Array, scale: Array) -> Array:

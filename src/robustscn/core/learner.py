@@ -35,6 +35,14 @@ class Task(Protocol):
         """Whether new members may be cut back to the size at which unseen rows were met best."""
         ...
 
+    @property
+    def contest(self) -> bool:
+        """Whether new members are grown in all ways there are, and rows that were not seen choose.
+
+        Later ones grow as those that were chosen.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class Opinion(Generic[Model]):

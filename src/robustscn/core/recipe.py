@@ -76,6 +76,8 @@ class Recipe:
     experience : Experience or None
         What the search knows before the first node; it then learns from those it chooses. None:
         the draw is blind and stays so.
+    opening : Nodes or None
+        Nodes that a network begins with; those that are drawn join these.
     """
 
     draw: Draw
@@ -95,6 +97,7 @@ class Recipe:
     tolerance: float = 0.0
     round: int = 0
     experience: Experience | None = None
+    opening: Nodes | None = None
 
     @property
     def n_steps(self) -> int:
