@@ -203,7 +203,10 @@ def seconds_lines(summary: dict[str, Any]) -> list[str]:
     sets = list(found)
     methods = list(dict.fromkeys(m for each in found.values() for m in each))
     rows = [[m, *(f"{found[s][m]:.2f}" if m in found[s] else "" for s in sets)] for m in methods]
-    text = "Median processor seconds of one fit on one thread, tuning not counted."
+    text = (
+        "Median processor seconds of one fit on one thread, tuning not counted. The sets were not"
+        " all measured on the same machine: compare within a column."
+    )
     return ["## Seconds", "", text, "", *table(["method", *sets], rows)]
 
 
