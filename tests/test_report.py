@@ -393,7 +393,7 @@ def test_a_bad_week_is_in_the_picture_and_a_gross_one_does_not_flatten_the_rest(
         )
         return visible_range(replace(kept, episodes=(episode,)), 0), week["size"].iloc[far]
 
-    (_, high), size = drawn(2.0)
+    (_, high), size = drawn(1.6)
     assert (size <= high).mean() > 0.9
     (_, high), size = drawn(1000.0)
     assert high < 1000

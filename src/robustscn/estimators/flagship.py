@@ -270,9 +270,8 @@ class RobustSCNRegressor(MissingMixin, StreamMixin, CertainMixin, NetworkRegress
         validation = self._validation(X_val, y_val, training)
         scaling = self._units(training.problem)
         problem = scaled(training.problem, scaling)
-        looked_at = problem
-        if problem.rows.n_rows > LOOKED_ROWS:
-            looked_at = some_rows(problem, LOOKED_ROWS)
+        many = problem.rows.n_rows > LOOKED_ROWS
+        looked_at = some_rows(problem, LOOKED_ROWS) if many else problem
         workers = effective_n_jobs(self.n_jobs)
         plans = self._schedule()
         closing = 0.0 if looked_at is problem else CLOSED * problem.rows.n_rows / LOOKED_ROWS
