@@ -13,14 +13,20 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from array_api_compat import device
+from array_api_compat import device, is_numpy_array
 
 from .arrays import Array, HostArray, eps, histogram, like, namespace, triangle_of
-from .rows import Column, Rows, Totals, spread
+from .rows import Column, LocalRows, Rows, Totals, spread
 
 CHOOSING_ROWS = 2**12
 """Rows whose leave-one-out errors choose a ridge, at most: a ridge is one number, and its
 neighbours on the grid do nearly as well. By argument; changes time."""
+
+
+FEW_ROWS = 2**8
+"""Rows up to which singular values are taken of the columns themselves: products of them hold half
+of the digits, and few rows under the smallest ridge need all to be the same for a weight of two as
+for a row twice. By argument; beyond, it would take several times as long."""
 
 
 def leave_one_out(residuals: Array, leverage: Array, others: Array | None = None) -> Array:
@@ -321,8 +327,8 @@ class _RidgePath:
     def projected(self, x: Array) -> Array:
         """Return the coordinates of rows on the axes."""
         h = self.hidden(x)
-        u = h @ like(self.axes, h)
-        return u - like(self.hidden_mean @ self.axes, u)
+        h = h - like(self.hidden_mean, h)  # first: what is common to all rows would cost digits
+        return h @ like(self.axes, h)
 
     def left_out(self, u: Array, t: Array, w: Array, common: Array | None) -> Array:
         """Return left-out residuals for all ridges, shape (n_rows, n_ridges, n_outputs).
@@ -390,6 +396,10 @@ class _Asked:
 
 
 def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
+    """Return the path by products of columns, or where rows are few by the columns themselves."""
+    local = isinstance(design.rows, LocalRows) and is_numpy_array(design.X)
+    if local and design.rows.n_rows <= FEW_ROWS:
+        return _path_of_few(design, ridges)
     hidden = design.hidden  # not the design: what is handed to rows travels with what it knows
 
     def products(x: Array, t: Array, w: Array) -> tuple[Array, ...]:
@@ -413,6 +423,17 @@ def _ridge_path(design: Design, ridges: HostArray) -> _RidgePath:
     return _RidgePath(
         hidden, hidden_mean, target_mean, float(total), axes, divided, axes.T @ moments
     )
+
+
+def _path_of_few(design: Design, ridges: HostArray) -> _RidgePath:
+    h, t, w = design.hidden(design.X), design.y, design.weight
+    total = float(np.sum(w))
+    h_mean, t_mean = (w @ column / max(total, 1e-300) for column in (h, t))
+    root = np.sqrt(w)[:, None]
+    left, singular, right = np.linalg.svd((h - h_mean) * root, full_matrices=False)
+    coordinates = singular[:, None] * (left.T @ ((t - t_mean) * root))
+    divided = 1.0 / (singular[:, None] ** 2 + ridges * total)
+    return _RidgePath(design.hidden, h_mean, t_mean, total, right.T, divided, coordinates)
 
 
 def _centred(left: Totals, right: Totals) -> Totals:
