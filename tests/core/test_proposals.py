@@ -108,7 +108,7 @@ def test_flat_nodes_are_lines_in_their_inputs(activation):
     hidden = flat(3, 4, activation).hidden(x)
     for k in range(3):
         line = np.column_stack([x[:, k], np.ones(300)])
-        residuals = hidden[:, k] - line @ np.linalg.lstsq(line, hidden[:, k])[0]
+        residuals = hidden[:, k] - line @ np.linalg.lstsq(line, hidden[:, k], rcond=None)[0]
         assert np.std(residuals) < 0.01 * np.std(hidden[:, k])
     np.testing.assert_array_equal(hidden[:, 3], hidden[0, 3])
     assert hidden[0, 3] > 0.5
