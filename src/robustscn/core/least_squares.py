@@ -3,7 +3,8 @@
 Without a ridge, or with a tiny one, by the triangular factor R of sqrt(W) [H | y], which adds up
 over row blocks without squaring the condition number. Where ridges are tried that are far above
 rounding, by the eigenvectors of H' W H, at less than half of the price: they give the output
-weights for every ridge, and one more reading of the rows their leave-one-out errors.
+weights for every ridge, and one more reading of the rows their leave-one-out errors. Where rows
+are few, by the singular values of H itself, which keep all digits.
 """
 
 from __future__ import annotations
