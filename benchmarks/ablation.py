@@ -34,10 +34,11 @@ from sklearn.preprocessing import minmax_scale
 import robustscn
 from robustscn import RobustSCNRegressor
 from robustscn.core.arrays import middle
-from robustscn.core.committee import Committee, Grown
+from robustscn.core.committee import Committee
 from robustscn.core.inputs import Scaling, scaling_of
 from robustscn.core.judging import Plan
 from robustscn.core.least_squares import Tuned
+from robustscn.core.member import Grown
 from robustscn.core.problem import Problem
 from robustscn.core.rows import Column, filled
 from robustscn.core.verdict import not_gross

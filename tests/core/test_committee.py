@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import median_abs_deviation
 
 import reference
-from robustscn.core.committee import ASKED_NODES, Committee, disagreement, growth_path
+from robustscn.core.committee import ASKED_NODES, Committee
+from robustscn.core.doubt import disagreement
 from robustscn.core.folds import FOLDS, parts_of
 from robustscn.core.judging import Plan
 from robustscn.core.nodes import Network
@@ -62,38 +62,6 @@ def test_a_row_is_judged_only_by_networks_that_did_not_see_its_target(problem):
     np.testing.assert_array_equal(found[0], found[1])
 
 
-def test_a_networks_path_is_the_literal_error_of_each_size_on_either_rows(problem):
-    weight = np.random.default_rng(2).uniform(0.5, 2, size=240)
-    weight[::5] = 0.0
-    weighted = replace(problem, weight=weight)
-    fold = parts_of(weighted, 0).fold
-    committee = committee_of(weighted)
-    for grown in committee._grown(weighted, committee.recipe, 0, range(4), None):
-        kept = fold == grown.kept_from
-        for size, *errors in grown.path:
-            H = grown.nodes.take(range(int(size))).hidden(problem.X)
-            seen = weight * ~kept
-            penalty = committee.recipe.ridge * seen.sum()
-            beta = reference.ridge_weights(H, problem.y, seen, penalty)
-            squares = np.sum((problem.y - H @ beta) ** 2, axis=1)
-            literal = [
-                np.sqrt(np.sum((w * squares)[rows]) / np.sum(w[rows]))
-                for w, rows in ((weight, ~kept), (weight, kept))
-            ]
-            np.testing.assert_allclose(errors, literal, rtol=1e-5)
-
-
-def test_rows_that_are_not_believed_have_no_say_in_what_grows(problem):
-    weight = np.where(np.arange(240) % 4 == 1, 0.0, 1.0)
-    grown = []
-    for value in (0.0, 1e9):
-        y = np.where(weight[:, None] > 0, problem.y, value)
-        grown.append(spoken(replace(problem, y=y, weight=weight)).members)
-    for one, other in zip(*grown, strict=True):
-        np.testing.assert_array_equal(one.nodes.weights, other.nodes.weights)
-        np.testing.assert_array_equal(one.path, other.path)
-
-
 def test_evidence_is_the_literal_left_out_residual_less_the_median(problem):
     # Each network's output weights again, with the row left out: from the normal equations.
     few = replace(problem, **{name: getattr(problem, name)[:60] for name in ("X", "y", "weight")})
@@ -123,7 +91,7 @@ def test_evidence_is_the_literal_left_out_residual_less_the_median(problem):
 def test_without_room_for_hidden_values_nothing_changes_but_rounding(problem, monkeypatch):
     kept = spoken(problem)
     assert all(member.columns is not None for member in kept.members)
-    monkeypatch.setattr("robustscn.core.committee.KEPT_IN_MEMORY", 0)
+    monkeypatch.setattr("robustscn.core.member.KEPT_IN_MEMORY", 0)
     computed = spoken(problem)
     assert all(member.columns is None for member in computed.members)
     np.testing.assert_allclose(computed.residuals, kept.residuals, atol=1e-8)
@@ -161,15 +129,6 @@ def test_members_are_solved_again_under_the_rounds_weights(problem):
         assert tuned_ridge(member, network, problem.X, problem.y, weight) > 0
     for before, after in zip(first.model, second.model, strict=True):
         assert np.max(np.abs(before.output_weights - after.output_weights)) > 0.01
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 12])
-def test_disagreement_is_half_the_median_absolute_deviation(count):
-    rng = np.random.default_rng(count)
-    columns = list(rng.standard_t(2, size=(count, 240, 2)))
-    found = disagreement(LocalRows(240), columns)
-    literal = median_abs_deviation(np.stack(columns), axis=0, scale="normal")
-    np.testing.assert_allclose(found, 0.5 * literal, rtol=1e-6)
 
 
 def test_doubt_is_that_of_the_networks(problem):
@@ -242,14 +201,6 @@ def test_networks_of_some_rows_judge_all_of_them(problem):
     assert all(isinstance(network, Network) for network in solved.model)
     for before, after in zip(said.model, solved.model, strict=True):
         np.testing.assert_array_equal(before.layers[0].weights, after.layers[0].weights)
-
-
-def test_a_path_that_ended_early_stays_at_its_last_error():
-    long = np.array([[5, 1.0, 2.0], [10, 0.6, 1.0], [15, 0.2, 0.8]])
-    short = np.array([[5, 3.0, 4.0], [10, 2.0, 3.0]])
-    np.testing.assert_allclose(
-        growth_path([long, short]), [[5, 2.0, 3.0], [10, 1.3, 2.0], [15, 1.1, 1.9]]
-    )
 
 
 def test_where_folds_are_given_a_row_is_judged_without_any_of_its_fold(problem):

@@ -12,37 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, HostArray, like, middle, namespace
-from .early_stopping import Watcher, watched
+from .arrays import Array, HostArray, namespace
+from .doubt import DOUBT, disagreement
+from .early_stopping import Watcher
 from .folds import FEW_ROWS, FOLDS, Parts, mean_left_out
-from .growth import grow, opened
 from .keeping import above_the_lowest
 from .learner import Opinion, Task
 from .least_squares import Design, Tuned, ridge_by_leave_one_out
+from .member import Grown, cut_back, grown_without, outputs_of, weight_elsewhere
 from .nodes import Network, Nodes, network, pass_through
-from .problem import Problem, weighed
-from .recipe import Recipe, State
-from .rows import Column, Rows, Stack, Totals
-from .scale import NORMAL_MAD, centred
-
-KEPT_IN_MEMORY = 2**21
-"""Hidden values of one network (rows times nodes) up to which they are computed only once: 16
-megabytes for each. Changes time and no result."""
-
-PATIENCE = 100
-"""Nodes that a network grows on after the rows kept from it were met best, for the ridge to make
-the best of; whether it did is asked in the end (`_settled`). With 60 and fewer, stock and treasury
-lost several percent."""
-
-DOUBT = 0.5
-"""Share of the networks' disagreement that counts as doubt: as much as the mean of four has.
-Measured in the ablation: without any doubt laser errs 12 % more and the function 25 %, other sets
-not for sure; the share itself was not tuned."""
+from .problem import Problem
+from .recipe import Recipe
+from .rows import Column, Rows, Totals
+from .scale import centred
 
 ASKED_NODES = 30
 """Size of networks that foresee another column; rejection and noise have no fine structure. By
@@ -60,37 +46,6 @@ RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
 """Penalties tried, for each unit of weight and targets of size one: from what rounding allows to
 what leaves a mean only. Measured in the ablation: chosen by leave-one-out and not fixed, friedman
 errs a third less."""
-
-
-@dataclass(frozen=True)
-class Grown:
-    """Nodes grown without the rows of one fold.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The nodes, in the order in which they joined until the network's size is settled.
-    kept_from : int
-        The fold.
-    path : array of shape (n_steps, 3)
-        After each step: number of nodes, weighted root mean squared error on the rows they were
-        grown on, and on the rows of the fold kept from them.
-    columns : column of shape (n_rows, n_nodes) or None
-        The nodes' values, where there is room for them.
-    opening : Nodes or None
-        What they began with.
-    """
-
-    nodes: Nodes
-    kept_from: int
-    path: HostArray
-    columns: Column | None = None
-    opening: Nodes | None = None
-
-    @property
-    def best_size(self) -> int:
-        """Number of nodes with which the rows kept from them were met best."""
-        return int(self.path[np.argmin(self.path[:, 2]), 0])
 
 
 @dataclass(frozen=True)
@@ -340,7 +295,7 @@ class Committee:
         watch: Watcher | None,
     ) -> list[Grown]:
         recipes = [replace(recipe, round=100 * number + k) for k in range(len(folds))]
-        grown = partial(_grown_without, problem, self.parts.fold, watch)
+        grown = partial(grown_without, problem, self.parts.fold, watch)
         return list(self.each(grown, folds, recipes))
 
     def _settled(
@@ -357,8 +312,8 @@ class Committee:
         sizes = [[len(layer.nodes) for layer in grown]]
         if sized and all(np.isfinite(layer.path).all() for layer in grown):
             sizes.append([layer.best_size for layer in grown])
-        cut = partial(_cut, problem)
-        ways = [list(self.each(cut, grown, each)) for each in dict.fromkeys(map(tuple, sizes))]
+        shorter = partial(cut_back, problem)
+        ways = [list(self.each(shorter, grown, each)) for each in dict.fromkeys(map(tuple, sizes))]
         solved = [self._solved(problem, members) for members in ways]
         if len(ways) == 1:
             return ways[0], solved[0]
@@ -401,106 +356,6 @@ def _folds_of(start: int, count: int) -> list[int]:
     return [k % FOLDS for k in range(start, start + count)]
 
 
-def _elsewhere(problem: Problem, folds: Column, fold: int) -> Column:
-    """Return the weights of rows of all other folds, and zero for those of one."""
-
-    def others(w: Array, f: Array) -> Array:
-        return namespace(w).where(f == fold, namespace(w).zeros_like(w), w)
-
-    return problem.rows.map(others, problem.weight, folds)
-
-
-def _grown_without(
-    problem: Problem,
-    folds: Column,
-    watch: Watcher | None,
-    fold: int,
-    recipe: Recipe,
-) -> Grown:
-    """Return nodes grown on the rows of all other folds."""
-    weight = _elsewhere(problem, folds, fold)
-    rest = problem.rows.map(lambda w, s: w - s, problem.weight, weight)
-    # Rows of the fold and rows that are not believed say nothing of what joins the network.
-    seen = weighed(replace(problem, weight=weight))
-    kept = _Kept.of(weighed(replace(problem, weight=rest)), recipe.max_nodes)
-    sizes = [subset.total_weight() * problem.y.shape[1] for subset in (seen, kept.problem)]
-    path: list[tuple[float, ...]] = []
-    opening = opened(seen, recipe)
-    begun = [opening] if len(opening.nodes) else []
-    for state in chain(begun, watched(grow(seen, recipe, opening), watch)):
-        kept, left = kept.met_by(state)
-        energies = state.energy.sum(), left
-        shares = [e / n if n else np.nan for e, n in zip(energies, sizes, strict=True)]
-        path.append((len(state.nodes), *shares))
-        lowest, *_ = min(path, key=lambda point: point[2])
-        # Where no rows are kept from it there is nothing to go by, and it grows to its size.
-        if sizes[1] and len(state.nodes) - lowest >= PATIENCE:
-            break
-    errors = np.array(path) ** (1.0, 0.5, 0.5)
-    return Grown(state.nodes, fold, errors, opening=recipe.opening)
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """Rows that are kept from a network, with its nodes' outputs on them.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    columns : Stack
-        Outputs of the nodes so far.
-    n_nodes : int
-        How many these are.
-    """
-
-    problem: Problem
-    columns: Stack
-    n_nodes: int = 0
-
-    @classmethod
-    def of(cls, problem: Problem, capacity: int) -> _Kept:
-        """Return them before there are any nodes."""
-        return cls(problem, problem.rows.stack(problem.X, capacity))
-
-    def met_by(self, state: State) -> tuple[_Kept, float]:
-        """Return them with the network's new nodes, and the weighted squares that it leaves."""
-        rows, X, y, weight = (getattr(self.problem, each) for each in ("rows", "X", "y", "weight"))
-        n_nodes, columns, beta = len(state.nodes), self.columns, state.fit.output_weights
-        if n_nodes > self.n_nodes:
-            new = state.nodes.take(range(self.n_nodes, n_nodes))
-            columns = columns.appended(rows.map(new.hidden, X, width=2 * new.n_units))
-
-        def squares(h: Array, t: Array, w: Array) -> Totals:
-            e = t - h @ like(beta, t)
-            return ((w[None, :] @ (e * e))[0, :],)
-
-        (left,) = rows.reduce(squares, columns, y, weight, width=n_nodes)
-        return replace(self, columns=columns, n_nodes=n_nodes), float(left.sum())
-
-
-def _cut(problem: Problem, layer: Grown, size: int) -> Grown:
-    """Return the first nodes of a network, laid out for speed and with their outputs."""
-    nodes = layer.nodes.take(range(size)).by_units()
-    return replace(layer, nodes=nodes, columns=outputs_of(problem, nodes))
-
-
-def outputs_of(problem: Problem, nodes: Nodes) -> Column | None:
-    """Return the nodes' outputs on all rows, where there is room for them."""
-    if problem.rows.n_rows * len(nodes) > KEPT_IN_MEMORY:
-        return None
-    return problem.rows.map(nodes.hidden, problem.X, width=2 * nodes.n_units)
-
-
-def growth_path(paths: Sequence[HostArray]) -> HostArray:
-    """Return the mean of the networks' paths; one that ended early stays at its last error."""
-    nodes = max((path[:, 0] for path in paths), key=len)
-    errors = [
-        [np.interp(nodes, path[:, 0], path[:, column]) for path in paths] for column in (1, 2)
-    ]
-    return np.stack([nodes, *np.mean(errors, axis=1)], axis=1)
-
-
 def _tuned(problem: Problem, parts: Parts, ridges: HostArray, layer: Grown) -> Tuned:
     in_memory = layer.columns is not None
     design = Design(
@@ -516,8 +371,8 @@ def _tuned(problem: Problem, parts: Parts, ridges: HostArray, layer: Grown) -> T
         return tuned
     # Neighbours in time vouch for each other: rows of the fold are judged without any of it.
     fold = layer.kept_from
-    elsewhere = replace(design, weight=_elsewhere(problem, parts.fold, fold))
-    unseen = ridge_by_leave_one_out(elsewhere, np.array([tuned.ridge]), twins=parts.twins)
+    others = replace(design, weight=weight_elsewhere(problem, parts.fold, fold))
+    unseen = ridge_by_leave_one_out(others, np.array([tuned.ridge]), twins=parts.twins)
 
     def chosen(f: Array, own: Array, other: Array) -> Array:
         return namespace(f).where((f == fold)[:, None], other, own)
@@ -550,34 +405,3 @@ def _networks(
     return tuple(
         network((nodes, one), fit.output_weights) for nodes, fit in zip(layers, tuned, strict=True)
     )
-
-
-def disagreement(rows: Rows, left_out: Sequence[Column], share: float = DOUBT) -> Column:
-    """Return how far networks disagree about each row, as far as it counts as doubt.
-
-    Parameters
-    ----------
-    rows : Rows
-        Where the rows live.
-    left_out : sequence of columns of shape (n_rows, n_outputs)
-        Each network's left-out residuals.
-    share : float
-        How much of it counts.
-
-    Returns
-    -------
-    column of shape (n_rows, n_outputs)
-        That share of 1.4826 times their median absolute deviation from their median, which one
-        odd network cannot move.
-    """
-
-    def deviation(*columns: Array) -> Array:
-        return disagreement_of(namespace(*columns).stack(columns), share)
-
-    return rows.map(deviation, *left_out, width=2 * len(left_out))
-
-
-def disagreement_of(outputs: Array, share: float = DOUBT) -> Array:
-    """Return how far members disagree, from outputs of shape (n_members, n_rows, n_outputs)."""
-    deviations = namespace(outputs).abs(outputs - middle(outputs)[None, ...])
-    return share * NORMAL_MAD * middle(deviations)

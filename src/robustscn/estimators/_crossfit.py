@@ -22,7 +22,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from ..core.arrays import HostArray
-from ..core.committee import disagreement
+from ..core.doubt import disagreement
 from ..core.learner import Opinion, Task
 from ..core.rows import LocalRows
 from ..core.scale import centred

@@ -16,7 +16,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, HostArray
-from ..core.committee import disagreement_of
+from ..core.doubt import disagreement_of
 from ..core.judging import HALVED, WIDEST, Plan, Round, Start, judge, judged_again
 from ..core.keeping import kept_round
 from ..core.noise import relative_scale

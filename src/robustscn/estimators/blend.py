@@ -11,7 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, HostArray
-from ..core.committee import DOUBT, disagreement_of
+from ..core.doubt import DOUBT, disagreement_of
 from ..core.folds import FOLDS
 from ..core.judging import Start, judge
 from ..core.learner import Opinion, Task

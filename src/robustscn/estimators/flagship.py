@@ -21,10 +21,12 @@ from array_api_compat import is_numpy_array
 from joblib import effective_n_jobs
 
 from ..core.arrays import Array, like, middle, namespace
-from ..core.committee import Committee, disagreement_of, growth_path
+from ..core.committee import Committee
+from ..core.doubt import disagreement_of
 from ..core.folds import FEW_ROWS, parts_of
 from ..core.inputs import Scaling, scaled, scaling_of
 from ..core.judging import Plan, Round, Start, informed, judge, schedule
+from ..core.member import growth_path
 from ..core.nodes import Network
 from ..core.noise import relative_scale
 from ..core.problem import Problem, some_rows
