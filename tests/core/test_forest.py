@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from robustscn.core import forest
-from robustscn.core.forest import LEAF, Forest
+from robustscn.core.forest import LEAF, Forest, mean_of
 from robustscn.estimators._forest import forest_of
 
 
@@ -79,3 +79,65 @@ def test_ways_that_lead_astray_are_seen(column, place, value):
 def test_columns_of_other_lengths_are_seen(column):
     assert not replace(by_hand(), **{column: getattr(by_hand(), column)[:-1]}).sound()
     assert not replace(by_hand(), left=by_hand().left.astype(float)).sound()
+
+
+def random_trees(rng, n_trees, n_features, most_leaves):
+    """Return trees that split a leaf at random until there are enough, with values of all kinds."""
+    columns = {name: [] for name in ("inputs", "thresholds", "left", "right", "missing", "values")}
+    roots = []
+    for _ in range(n_trees):
+        start = len(columns["inputs"])
+        roots.append(start)
+        ends = [start]
+        for column, value in zip(columns.values(), (LEAF, 0.0, 0, 0, False, 0.0), strict=True):
+            column.append(value)
+        for _ in range(rng.integers(most_leaves)):  # none: a tree that is a leaf
+            place = ends.pop(rng.integers(len(ends)))
+            columns["inputs"][place] = rng.integers(n_features)
+            columns["thresholds"][place] = rng.integers(5) / 4
+            columns["missing"][place] = bool(rng.random() < 0.5)
+            for side in ("left", "right"):
+                columns[side][place] = len(columns["inputs"])
+                ends.append(len(columns["inputs"]))
+                for column, value in zip(
+                    columns.values(), (LEAF, 0.0, 0, 0, False, rng.normal()), strict=True
+                ):
+                    column.append(value)
+    kept = [np.array(column) for column in columns.values()]
+    return Forest(rng.normal(), np.array(roots), *kept, n_features)
+
+
+def test_striking_leaves_out_leads_where_the_way_down_does(monkeypatch):
+    rng = np.random.default_rng(0)
+    for n_features, most_leaves in ((1, 31), (5, 31), (3, 4)):
+        trees = random_trees(rng, 150, n_features, most_leaves)
+        assert trees.sound()
+        X = rng.integers(-1, 6, size=(600, n_features)) / 4  # on, below and beyond all thresholds
+        X[rng.random(X.shape) < 0.2] = np.nan
+        X[0], X[1] = np.inf, -np.inf
+        struck_out = trees.predict(X)
+        with monkeypatch.context() as patched:
+            patched.setattr(forest, "MANY_ROWS", len(X) + 1)
+            np.testing.assert_allclose(struck_out, trees.predict(X), rtol=1e-12)
+        np.testing.assert_allclose(struck_out[:9], trees.predict(X[:9]), rtol=1e-12)
+
+
+def test_trees_of_more_leaves_than_a_word_has_bits_are_followed_down():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(800, 2))
+    model = HistGradientBoostingRegressor(max_iter=5, max_leaf_nodes=60, min_samples_leaf=2)
+    model.fit(X, rng.normal(size=800))
+    found = forest_of(model).predict(X)
+    np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
+
+
+def test_a_mean_of_forests_is_the_mean_of_what_they_predict():
+    rng = np.random.default_rng(2)
+    several = [random_trees(rng, n, 3, 20) for n in (4, 1, 9)]
+    shares = [0.5, 0.2, 0.3]
+    X = rng.random((50, 3))
+    X[::7, 1] = np.nan
+    one = mean_of(several, shares)
+    assert one.sound()
+    expected = sum(share * each.predict(X) for share, each in zip(shares, several, strict=True))
+    np.testing.assert_allclose(one.predict(X), expected, rtol=1e-12)

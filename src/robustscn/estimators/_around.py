@@ -21,8 +21,9 @@ from sklearn.utils.validation import (
 from ..core.problem import Problem
 from ..core.rows import LocalRows
 from ._base import Training, check_weight_range
+from ._boosting import Boosting
 from ._certainty import CertainMixin
-from ._crossfit import MANY_ROWS, CrossFitted, Fitted, Teacher, dealt_out, ready_for
+from ._crossfit import MANY_ROWS, CrossFitted, Fitted, Teacher, Teaching, dealt_out, ready_for
 from ._parameters import check_parameters
 from ._shown import ShownMixin
 from ._watch import CallbackSupportMixin
@@ -56,11 +57,14 @@ class Around(
         else:
             folds = problem.fold.astype(np.int64)
         regressor = self._regressor()
-        if self.estimator is None:
+        teacher: Teaching = Teacher(regressor, seed)
+        if self.estimator is None and problem.rows.n_rows < MANY_ROWS:
+            teacher = Boosting(seed)
+        elif self.estimator is None:
             # Beyond 10,000 rows it draws those by which it stops.
             regressor.set_params(random_state=seed)
         return CrossFitted(
-            Teacher(regressor, seed),
+            teacher,
             ready_for(regressor, problem.X),
             problem.y,
             problem.weight,

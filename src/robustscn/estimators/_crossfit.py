@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -63,6 +63,25 @@ class Fitted:
         return Fitted(tuple(forest_of(part) or part for part in self.parts))
 
 
+class Teaching(Protocol):
+    """How clones, each without the rows of a fold, are taught, and what predicts."""
+
+    def parted(
+        self,
+        X: Any,
+        y: HostArray,
+        weight: HostArray,
+        folds: HostArray,
+        each: Callable[..., Iterable[Any]] = map,
+    ) -> tuple[Fitted, ...]:
+        """Return a clone for each fold, taught by the rows of all others."""
+        ...
+
+    def whole(self, X: Any, y: HostArray, weight: HostArray, parted: Sequence[Fitted]) -> Fitted:
+        """Return what predicts: taught by the rows of all folds, as the clones suggest."""
+        ...
+
+
 @dataclass(frozen=True)
 class Teacher:
     """How a regressor is fitted with weights.
@@ -96,13 +115,11 @@ class Teacher:
             With the weights where it takes them; else fitted to rows each drawn as often as its
             weight says, ordinary ones once.
         """
-        rows = np.flatnonzero(weight > LEAST_WEIGHT * np.mean(weight))
+        rows, kept = counted(weight), {}
         name = weight_name(self.estimator)
         if name is None:
             rows = _drawn(rows, weight[rows], self.seed)
-        # Ones where nothing is said: some regressors take a shorter way without weights.
-        kept = {}
-        if name is not None and np.ptp(weight[rows]) > 0:
+        elif unless_even(weight[rows]) is not None:
             kept[name] = weight[rows]
         X, y = _safe_indexing(X, rows), y[rows]
         targets = [*y.T]
@@ -110,6 +127,38 @@ class Teacher:
             targets = [y]
         with few_threads(len(rows)):
             return Fitted(tuple(clone(self.estimator).fit(X, t, **kept) for t in targets))
+
+    def parted(
+        self,
+        X: Any,
+        y: HostArray,
+        weight: HostArray,
+        folds: HostArray,
+        each: Callable[..., Iterable[Any]] = map,
+    ) -> tuple[Fitted, ...]:
+        """Return a clone for each fold, fitted to the rows of all others."""
+        one = partial(_without_fold, self, X, y, weight, folds)
+        return tuple(each(one, range(int(folds.max()) + 1)))
+
+    def whole(
+        self,
+        X: Any,
+        y: HostArray,
+        weight: HostArray,
+        parted: Sequence[Fitted],  # noqa: ARG002
+    ) -> Fitted:
+        """Return the regressor fitted to the rows of all folds."""
+        return self.fitted(X, y, weight)
+
+
+def counted(weight: HostArray) -> HostArray:
+    """Return the numbers of the rows whose weight is worth mentioning."""
+    return np.flatnonzero(weight > LEAST_WEIGHT * np.mean(weight))
+
+
+def unless_even(weight: HostArray) -> HostArray | None:
+    """Return weights, None where all are the same: some regressors take a shorter way then."""
+    return weight if np.ptp(weight) > 0 else None
 
 
 def few_threads(n_rows: int) -> AbstractContextManager[Any]:
@@ -188,8 +237,8 @@ class CrossFitted:
 
     Parameters
     ----------
-    teacher : Teacher
-        How a clone is fitted.
+    teacher : Teaching
+        How clones are taught.
     X : array-like of shape (n_rows, n_features)
         Inputs of any kind.
     y : array of shape (n_rows, n_outputs)
@@ -204,7 +253,7 @@ class CrossFitted:
         Whether the clones' disagreement counts as doubt.
     """
 
-    teacher: Teacher
+    teacher: Teaching
     X: Any
     y: HostArray
     weight: HostArray
@@ -225,19 +274,19 @@ class CrossFitted:
         weight: HostArray,
     ) -> Opinion[tuple[Fitted, ...]]:
         """Return what clones say of rows that they have not seen, fitted under the weights."""
-        members, outputs = self._taught(self.teacher, self.y, weight)
+        members, outputs = self._taught(self.y, weight)
         left_out = self.y - _of_own_fold(outputs, self.folds)
         doubt = disagreement(self.rows, list(outputs)) if self.doubted else None
         residuals, middles = centred(self.rows, left_out, self.weight)
         return Opinion(members, residuals, doubt, members, middles)
 
-    def on_all_rows(self, weight: HostArray) -> Fitted:
-        """Return the regressor fitted to the rows of all folds."""
-        return self.teacher.fitted(self.X, self.y, weight)
+    def on_all_rows(self, weight: HostArray, members: Sequence[Fitted]) -> Fitted:
+        """Return the regressor fitted to the rows of all folds, as its members suggest."""
+        return self.teacher.whole(self.X, self.y, weight, members)
 
     def foreseen(self, target: HostArray, number: int) -> HostArray:  # noqa: ARG002
         """Return what clones say of another column for rows that they have not seen."""
-        _, outputs = self._taught(self.teacher, target, self.weight)
+        _, outputs = self._taught(target, self.weight)
         return _of_own_fold(outputs, self.folds)
 
     def scatter(
@@ -275,11 +324,8 @@ class CrossFitted:
             forecast[own] = others.forecast(expected[own])
         return forecast, whole
 
-    def _taught(
-        self, teacher: Teacher, y: HostArray, weight: HostArray
-    ) -> tuple[tuple[Fitted, ...], HostArray]:
-        one = partial(_without_fold, teacher, self.X, y, weight, self.folds)
-        members = tuple(self.each(one, range(int(self.folds.max()) + 1)))
+    def _taught(self, y: HostArray, weight: HostArray) -> tuple[tuple[Fitted, ...], HostArray]:
+        members = self.teacher.parted(self.X, y, weight, self.folds, self.each)
         outputs = np.stack(list(self.each(partial(_output, self.X), members)))
         return members, outputs
 

@@ -40,8 +40,8 @@ class RobustBlendRegressor(Around):
     networks : RobustSCNRegressor or None, default=None
         Who judges the rows; None takes the default.
     estimator : regressor or None, default=None
-        What is taught with their weights; None takes scikit-learn's
-        HistGradientBoostingRegressor, whose trees model files and ONNX can carry.
+        What is taught with their weights; None takes boosted trees, as many as left-out rows ask
+        for (as in `RobustRegressor`), which model files and ONNX can carry.
     n_folds : int or None, default=None
         Parts of the rows, each kept from one of the clones whose predictions the shares follow
         from; None takes five, and two for 20,000 rows and more.
@@ -186,7 +186,9 @@ class RobustBlendRegressor(Around):
         plan, start = taught.plan, Start(taught.weight_used, trusted=problem.trusted)
         (last,) = judge(rows, weight, both, [plan], start)
         self.share_ = last.model
-        self._keep_clones(clones.on_all_rows(weight * taught.weight_used), taught.model)
+        self._keep_clones(
+            clones.on_all_rows(weight * taught.weight_used, taught.model), taught.model
+        )
         self.error_path_ = np.append(networks.error_path_, mean_size(rows, last.evidence, weight))
         self.n_rounds_, self.n_nodes_ = len(self.error_path_), networks.n_nodes_
         self.growth_path_ = networks.growth_path_
