@@ -114,6 +114,11 @@ def never_cut(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
     return tuple(replace(plan, sized=False) for plan in plans)
 
 
+def with_one_scale(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
+    """Return the plans with nobody asked how noise depends on the inputs."""
+    return tuple(replace(plan, local=False) for plan in plans)
+
+
 @dataclass(frozen=True)
 class Model:
     """The full model or one that lacks a part.
@@ -211,6 +216,8 @@ MODELS = {
     "median": Model("median taken off the evidence", committee=partial(replace, centre=False)),
     "networks": Model("several networks (one)", {"n_networks": 1}),
     "second look": Model("second look", {"second_look": False}),
+    "lines": Model("lines to begin with", committee=partial(replace, opening=None)),
+    "local scale": Model("scale that follows the noise", schedule=with_one_scale),
     "sized": Model("networks cut back where unseen rows say so", schedule=never_cut),
     "mixture": Model("Geman and McClure's weights (a mixture's)", {"weighting": "mixture"}),
     "kde weights": Model("Geman and McClure's weights (KDE)", {"weighting": "kde"}),

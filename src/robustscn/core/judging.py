@@ -433,7 +433,8 @@ def _noise(
     scale = weighting.scale(rows, opinion.residuals, weight)
     sizes = rows.map(lambda e: e / like(scale, e), opinion.residuals)
     scattered = rows.map(logarithm, sizes)
-    return noise_of(rows, weight, sizes, learner.scatter(scattered, weight, opinion, number))
+    foreseen = learner.scatter(scattered, weight, opinion, number)
+    return noise_of(rows, sample_weight, weight, sizes, foreseen)
 
 
 def _rounded(weight: Array, grain: float) -> Array:
