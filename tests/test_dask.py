@@ -320,6 +320,11 @@ def test_the_flagship_judges_rows_as_in_memory(client, many_rows, n_outputs):
     there.fit(*(in_chunks(array, lengths) for array in (X, y, weight)))
     assert_same(here, there, X, in_chunks(X, lengths))
     assert_rows_judged_alike(here, there, lengths)
+    mean, std = there.predict(in_chunks(X, lengths), return_std=True)
+    assert isinstance(std, da.Array)
+    assert std.chunks == mean.chunks
+    _, wanted = here.predict(X, return_std=True)
+    np.testing.assert_allclose(std.compute(), wanted, rtol=1e-6)
     local = there.to_local(rows=True)
     assert type(local) is RobustSCNRegressor
     np.testing.assert_array_equal(local.outliers_, here.outliers_)

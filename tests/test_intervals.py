@@ -1,13 +1,21 @@
-"""Intervals and flags of the flagship: what they hold on dirty rows, in memory and from a file."""
+"""Intervals, deviations and flags: what they hold on dirty rows, in memory and from a file."""
 
 import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from robustscn import RobustRegressor, RobustSCNRegressor
+from robustscn import (
+    RobustBlendRegressor,
+    RobustRegressor,
+    RobustSCNRegressor,
+    RobustTransformedRegressor,
+)
 
 ROOT = Path(__file__).parent.parent
 QUICK = {"n_networks": 4, "max_nodes": 40, "n_rounds": 6, "n_jobs": 1, "random_state": 0}
@@ -130,3 +138,91 @@ def test_both_ends_hold_though_residuals_are_judged_around_their_median():
     lower, upper = model.fit(X[:2000], y[:2000]).predict_interval(X[2000:], 0.8).T
     assert np.mean(y[2000:] < lower) == pytest.approx(0.1, abs=0.03)
     assert np.mean(y[2000:] > upper) == pytest.approx(0.1, abs=0.03)
+
+
+# Standard deviations ---------------------------------------------------------------------------
+
+SHARE = norm.cdf(1) - norm.cdf(-1)
+
+
+def robust(name):
+    networks = RobustSCNRegressor(**QUICK)
+    return {
+        "networks": networks,
+        "lines": RobustRegressor(LinearRegression(), judge="clones", random_state=0),
+        "both": RobustBlendRegressor(networks, LinearRegression(), random_state=0),
+        "transformed": RobustTransformedRegressor(networks, transformation="log"),
+    }[name]
+
+
+def test_the_deviation_is_that_of_the_noise_however_many_rows_are_wrong(fitted):
+    model, _, _ = fitted
+    fresh, _, clean, _ = rows(4000, seed=1)
+    mean, std = model.predict(fresh, return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(fresh))
+    assert std.shape == mean.shape == (4000,)
+    assert np.median(std) == pytest.approx(0.1, rel=0.12)
+    # In units of the deviation clean targets are a standard normal variable.
+    score = (clean - mean) / std
+    assert np.std(score) == pytest.approx(1.0, abs=0.15)
+    assert np.mean(np.abs(score) < 1) == pytest.approx(SHARE, abs=0.06)
+
+
+def test_the_deviation_follows_noise_that_depends_on_the_inputs():
+    def fan(X):
+        return 0.03 + 0.4 * X[:, 1] ** 2
+
+    X, y, _, _ = rows(1500, share=0.1, noise=fan, seed=2)
+    model = RobustSCNRegressor(**QUICK).fit(X, y)
+    fresh, _, _, _ = rows(2000, seed=3)
+    _, std = model.predict(fresh, return_std=True)
+    level = fan(fresh)
+    for low, high in ((0.03, 0.1), (0.2, 0.45)):
+        part = (level > low) & (level < high)
+        assert np.median(std[part] / level[part]) == pytest.approx(1.0, abs=0.35)
+    assert np.corrcoef(np.log(std), np.log(level))[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("name", ["networks", "lines", "both", "transformed"])
+@pytest.mark.parametrize("n_outputs", [0, 2])
+def test_the_deviation_is_half_of_the_interval_that_it_stands_for(name, n_outputs):
+    X, y, _, _ = rows(200)
+    y = np.exp(y)
+    if n_outputs:
+        y = np.column_stack([y, 2 + X[:, 0] + 0.1 * y])
+    model = robust(name).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(X))
+    ends = model.predict_interval(X, SHARE)
+    assert std.shape == y.shape
+    np.testing.assert_allclose(std, (ends[..., 1] - ends[..., 0]) / 2, rtol=1e-9)
+    assert np.all(std > 0)
+
+
+def test_the_deviation_has_the_unit_of_the_target():
+    X, y, _, _ = rows(200)
+    _, std = RobustSCNRegressor(**QUICK).fit(X, y).predict(X, return_std=True)
+    _, large = RobustSCNRegressor(**QUICK).fit(X, 1024 * y).predict(X, return_std=True)
+    np.testing.assert_allclose(large, 1024 * std, rtol=1e-9)
+
+
+def test_a_pipeline_passes_the_question_on():
+    X, y, _, _ = rows(120)
+    model = make_pipeline(StandardScaler(), RobustSCNRegressor(**QUICK)).fit(X, y)
+    _, std = model.predict(X, return_std=True)
+    ends = model[-1].predict_interval(model[:-1].transform(X), SHARE)
+    np.testing.assert_allclose(std, np.diff(ends, axis=1)[:, 0] / 2, rtol=1e-9)
+
+
+def test_the_deviation_follows_a_stream_that_becomes_noisier():
+    X, y, _, _ = rows(1400, share=0.1, seed=5)
+    model = RobustSCNRegressor(**QUICK).fit(X[:300], y[:300])
+    model.partial_fit(X[300:600], y[300:600])
+    _, quiet = model.predict(X[:5], return_std=True)
+    later, noisy, _, _ = rows(800, share=0.1, noise=lambda X: np.full(len(X), 0.3), seed=6)
+    mean, std = model.partial_fit(later, noisy).predict(X[:5], return_std=True)
+    low, high = model.predict_interval(X[:5], SHARE).T
+    np.testing.assert_allclose(std, (high - low) / 2, rtol=1e-9)
+    np.testing.assert_array_equal(mean, model.predict(X[:5]))
+    assert np.median(quiet) == pytest.approx(0.1, rel=0.35)
+    assert np.median(std) == pytest.approx(0.3, rel=0.35)

@@ -125,6 +125,10 @@ class NetworkRegressor(
         array of shape (n_samples,) or (n_samples, n_outputs)
             Predictions.
         """
+        return self._point(X)
+
+    def _point(self, X: Any) -> Array:
+        """Return predictions, as the caller's targets were shaped."""
         check_is_fitted(self)
         X = self._inputs(X)
         check_size(X)

@@ -273,19 +273,8 @@ class RobustRegressor(Around):
         self.n_rounds_ = len(self.error_path_)
         self.stop_reason_ = f"rows are judged by {self.judged_by_}; {appointed.stop_reason_}"
 
-    def predict(self, X: Any) -> Array:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_outputs)
-            What the regressor, fitted to the rows that are believed, predicts.
-        """
+    def _point(self, X: Any) -> Array:
+        """Return what the regressor predicts, fitted to the rows that are believed."""
         check_is_fitted(self)
         self._look_at(X, reset=False)
         y = self._fitted.output(X)

@@ -199,19 +199,8 @@ class RobustBlendRegressor(Around):
         watch.end()
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_outputs)
-            What networks and trees predict together.
-        """
+    def _point(self, X: Any) -> Array:
+        """Return what networks and trees predict together."""
         check_is_fitted(self)
         self._look_at(X, reset=False)
         y = self._blended(_columns(self.networks_.predict(X)), self._fitted.output(X))

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import HostArray
 from ._base import RobustMixin
+from ._certainty import ONE_DEVIATION, half_width
 from ._parameters import check_parameters
 from ._shown import ShownMixin
 from ._suspects import in_deviations
@@ -187,21 +188,28 @@ class RobustTransformedRegressor(
         self._keep(fitted[self.transformation_], targets)
         return self
 
-    def predict(self, X: Any) -> HostArray:
-        """Predict targets.
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict targets and, where asked, how far clean ones are from them.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
+        return_std : bool, default=False
+            Whether to return standard deviations as well; `estimator` must know intervals.
 
         Returns
         -------
-        array of shape (n_samples,) or (n_samples, n_outputs)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
             The median of the clean target, in its unit.
+        y_std : array of the same shape
+            Only with `return_std`: half the width of `predict_interval(X, 0.6827)`, in the unit of
+            y. Intervals of a transformed target are longer on one side, which one number for each
+            row cannot say.
         """
         check_is_fitted(self)
-        return self._back(self.estimator_.predict(X))
+        found = self._back(self.estimator_.predict(X))
+        return (found, half_width(self.predict_interval(X, ONE_DEVIATION))) if return_std else found
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> HostArray:
         """Predict between which values clean targets lie.
