@@ -32,7 +32,10 @@ import robustscn
 from robustscn import (
     ImprovedRVFLRegressor,
     PRNNRWRegressor,
+    RobustBlendRegressor,
+    RobustRegressor,
     RobustSCNRegressor,
+    RobustTransformedRegressor,
     RSCKDERegressor,
     RVFLRegressor,
     SCNRegressor,
@@ -371,3 +374,158 @@ def test_a_column_named_like_the_output_is_refused():
     columns = make_column_transformer((StandardScaler(), ["a", "prediction"]))
     with pytest.raises(CannotExport, match="rename the column"):
         to_onnx(make_pipeline(columns, short()).fit(frame, y))
+
+
+# Intervals -------------------------------------------------------------------------------------
+
+
+def ends(graph, inputs):
+    """Lower and upper ends as `predict_interval` stacks them, and the prediction."""
+    session = runtime.InferenceSession(graph.SerializeToString())
+    assert [output.name for output in session.get_outputs()] == ["prediction", "lower", "upper"]
+    y, lower, upper = session.run(None, inputs)
+    assert y.dtype == lower.dtype == upper.dtype
+    return np.stack([lower, upper], axis=-1), y
+
+
+def uneven(n_outputs=0, n=400):
+    """Rows of positive targets whose noise depends on the inputs, a tenth of them wrong."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(n, 3)).astype(np.float32)
+    level = 0.01 + 0.3 * X[:, 1] ** 2
+    y = 5 + np.sin(4 * X[:, 0]) + X[:, 2] + level * rng.normal(size=n)
+    y[::10] += rng.uniform(-3, 3, size=len(y[::10]))
+    if n_outputs:
+        y = np.stack(
+            [y, *(10 * k + X[:, 2] + 0.1 * rng.normal(size=n) for k in range(1, n_outputs))]
+        )
+    return X, y.T
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize("name", DATA)
+def test_intervals_are_those_of_predict_interval_on_all_data(name, coverage):
+    X, y, X_train, y_train = dataset(name)
+    model = short(RobustSCNRegressor).fit(X_train, y_train)
+    rounded = X.astype(np.float32)
+    wanted = model.predict_interval(rounded.astype(np.float64), coverage)
+    got, _ = ends(to_onnx(model, coverage=coverage), {"X": rounded})
+    assert got.dtype == np.float32
+    size = max(np.ptp(y), np.ptp(wanted))
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * size)
+    got, _ = ends(to_onnx(model, dtype="float64", coverage=coverage), {"X": X})
+    wanted = model.predict_interval(X, coverage)
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-9 * size)
+
+
+def judged(name):
+    networks = short(RobustSCNRegressor)
+    return {
+        "networks": short(RobustSCNRegressor, n_networks=4),
+        "one network": short(RobustSCNRegressor, n_networks=1),
+        "trees": RobustRegressor(judge=networks, random_state=0),
+        "trees by themselves": RobustRegressor(judge="clones", random_state=0),
+        "both": RobustBlendRegressor(networks, n_folds=2, random_state=0),
+        "logarithms": RobustTransformedRegressor(networks, transformation="log"),
+        "roots of both": RobustTransformedRegressor(
+            RobustBlendRegressor(networks, n_folds=2, random_state=0), transformation="sqrt"
+        ),
+    }[name]
+
+
+@pytest.mark.parametrize("n_outputs", [0, 3])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "networks", "one network", "trees", "trees by themselves", "both", "logarithms",
+        "roots of both",
+    ],
+)  # fmt: skip
+def test_every_estimator_with_intervals_takes_them_along(name, n_outputs):
+    X, y = uneven(n_outputs)
+    model = judged(name).fit(X, y)
+    # Beyond the training rows as well.
+    wide = np.random.default_rng(1).uniform(-0.5, 1.5, size=(300, 3)).astype(np.float32)
+    wanted = model.predict_interval(wide.astype(np.float64), 0.9)
+    for dtype in ("float32", "float64"):
+        inputs = {"X": wide.astype(dtype)}
+        got, prediction = ends(to_onnx(model, dtype=dtype, coverage=0.9), inputs)
+        assert got.shape == wanted.shape
+        # Trees are summed in float32 by every runtime.
+        by_trees = name not in ("networks", "one network", "logarithms")
+        exact = 1e-9 if dtype == "float64" and not by_trees else 1e-5
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=exact * np.ptp(wanted))
+        np.testing.assert_array_equal(prediction, run(to_onnx(model, dtype=dtype), inputs))
+
+
+@pytest.mark.parametrize("name", ["networks", "trees by themselves"])
+def test_intervals_widen_with_the_noise_in_the_graph_too(name):
+    X, y = uneven(n=1000)
+    if name == "trees by themselves":  # their noise follows the value
+        y = np.sort(y)
+        y += np.linspace(0.01, 0.5, 1000) * np.random.default_rng(4).normal(size=1000)
+        X = np.column_stack([np.linspace(0, 1, 1000), X[:, 1]]).astype(np.float32)
+    model = judged(name).fit(X, y)
+    assert model._noise is not None
+    got, _ = ends(to_onnx(model, dtype="float64", coverage=0.9), {"X": X.astype(np.float64)})
+    wanted = model.predict_interval(X.astype(np.float64), 0.9)
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * np.ptp(wanted))
+    width = np.diff(wanted, axis=1)
+    assert np.quantile(width, 0.95) > 3 * np.quantile(width, 0.05)
+
+
+def test_intervals_of_a_pipeline_with_gaps_and_text():
+    frame, y = table()
+    tables = pytest.importorskip("robustscn.tables")
+    names = ["flow", "ore", "level", "on"]
+    model = tables.table_pipeline(frame, names, short(RobustSCNRegressor)).fit(frame, y)
+    new = frame.copy()
+    new.loc[5, "ore"] = "never seen"
+    rounded = new.assign(level=new["level"].astype(np.float32).astype(float))
+    wanted = model[-1].predict_interval(model[:-1].transform(rounded), 0.8)
+    graph = to_onnx(model, coverage=0.8)
+    got, _ = ends(graph, fed(new, graph))
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * np.ptp(wanted))
+
+
+def test_gaps_are_filled_before_intervals_are_asked_for():
+    X, y = uneven()
+    X[::6, 1] = np.nan
+    model = judged("networks").fit(X, y)
+    got, _ = ends(to_onnx(model, dtype="float64", coverage=0.9), {"X": X.astype(np.float64)})
+    wanted = model.predict_interval(X.astype(np.float64), 0.9)
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-9 * np.ptp(wanted))
+
+
+def test_the_file_says_how_much_its_intervals_cover(tmp_path):
+    X, y = uneven(n=100)
+    model = judged("networks").fit(X, y)
+    graph = onnx.load(save_onnx(model, tmp_path / "model.onnx", coverage=0.9))
+    about = {prop.key: prop.value for prop in graph.metadata_props}
+    assert json.loads(about["coverage"]) == 0.9
+    assert "coverage" not in {prop.key for prop in to_onnx(model).metadata_props}
+    assert [output.name for output in to_onnx(model).graph.output] == ["prediction"]
+
+
+@pytest.mark.parametrize("coverage", [0, 1, 90, -0.1, float("nan")])
+def test_a_coverage_that_is_no_share_is_refused(coverage):
+    X, y = rows()
+    with pytest.raises(ValueError, match="coverage must be between 0 and 1"):
+        to_onnx(short(RobustSCNRegressor).fit(X, y), coverage=coverage)
+
+
+def test_intervals_that_cannot_be_exported_are_refused_with_what_to_do():
+    pd = pytest.importorskip("pandas")
+    X, y = rows()
+    for model in (short(), RobustTransformedRegressor(short(RSCKDERegressor))):
+        with pytest.raises(CannotExport, match=r"no intervals.*without coverage.*RobustSCN"):
+            to_onnx(model.fit(X, y), coverage=0.9)
+    learned_on = short(RobustSCNRegressor).fit(X, y).partial_fit(X, y)
+    with pytest.raises(CannotExport, match="partial_fit"):
+        to_onnx(learned_on, coverage=0.9)
+    frame = pd.DataFrame(X, columns=["a", "b", "upper"])
+    columns = make_column_transformer((StandardScaler(), ["a", "upper"]))
+    model = make_pipeline(columns, short(RobustSCNRegressor)).fit(frame, y)
+    to_onnx(model)
+    with pytest.raises(CannotExport, match="'upper': rename the column"):
+        to_onnx(model, coverage=0.9)

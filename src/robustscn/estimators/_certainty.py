@@ -108,15 +108,14 @@ class CertainMixin(RobustMixin):
             the fit's own.
         """
         check_is_fitted(self)
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+        check_coverage(coverage)
         lately = self._ends_lately(coverage)
         if lately is not None:
             middle = np.asarray(self._point(X))
             lower, upper = lately[:, 0] if self._flat else lately
             return np.stack([middle + lower, middle + upper], axis=-1)
         middle, doubt, relative = self._spread(X)
-        low, high = _ends(self._quantiles, coverage)
+        low, high = ends_of(self._quantiles, coverage)
         xp = namespace(middle)
         size = xp.sqrt(
             (relative * like(self._deviation, middle)) ** 2
@@ -141,7 +140,13 @@ def half_width(ends: Any) -> Any:
     return 0.5 * (ends[..., 1] - ends[..., 0])
 
 
-def _ends(quantiles: HostArray, coverage: float) -> tuple[HostArray, HostArray]:
+def check_coverage(coverage: float) -> None:
+    """Raise where a coverage is no share."""
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+
+
+def ends_of(quantiles: HostArray, coverage: float) -> tuple[HostArray, HostArray]:
     """Return between which standardised residuals a share of the right rows lies."""
     shares = (np.arange(len(quantiles)) + 0.5) / len(quantiles)
     ends = ((1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0)

@@ -18,8 +18,10 @@ from ..atomic import write_whole
 from ..estimators import RobustTransformedRegressor
 from ..estimators._around import Around
 from ..estimators._base import NetworkRegressor
+from ..estimators._certainty import check_coverage
 from .graph import OPSETS, CannotExport, Columns, Graph
-from .networks import prediction
+from .intervals import interval_columns
+from .networks import columns_of
 from .steps import text_columns, transformed, used_columns
 from .trees import trees_of
 
@@ -27,15 +29,21 @@ if TYPE_CHECKING:
     import onnx
 
 OUTPUT = "prediction"
+ENDS = ("lower", "upper")
 
 
 def to_onnx(
-    model: Any, *, dtype: str = "float32", target_names: Sequence[str] | None = None
+    model: Any,
+    *,
+    dtype: str = "float32",
+    target_names: Sequence[str] | None = None,
+    coverage: float | None = None,
 ) -> onnx.ModelProto:
     """Return the whole prediction of a model as an ONNX graph.
 
-    The output is `prediction`, shaped as `predict` shapes it. The input is `X`, of shape
-    (n_rows, n_features); or, for a Pipeline that begins with a ColumnTransformer fitted on a
+    The output is `prediction`, shaped as `predict` shapes it; with `coverage` there are two more of
+    that shape, `lower` and `upper`, which are what `predict_interval` says. The input is `X`, of
+    shape (n_rows, n_features); or, for a Pipeline that begins with a ColumnTransformer fitted on a
     frame, one input of shape (n_rows, 1) for each column it uses, with the column's name: strings
     for columns of text, "" where the text is missing, else numbers, NaN where they are missing.
 
@@ -47,16 +55,22 @@ def to_onnx(
         Of inputs and predictions.
     target_names : sequence of str or None
         What is predicted, noted in the file.
+    coverage : float or None
+        Share of clean targets that lie between `lower` and `upper`, such as 0.9; None leaves these
+        out. Of trees the clones are then exported too, whose disagreement counts: the file is some
+        six times as large.
 
     Returns
     -------
     onnx.ModelProto
-        The graph. Its metadata name the version of robustscn, the features and the targets.
+        The graph. Its metadata name the version of robustscn, the features and the targets, and
+        the coverage where there is one.
 
     Raises
     ------
     CannotExport
-        Names the step of the pipeline that has no ONNX counterpart.
+        Names the step of the pipeline that has no ONNX counterpart, or the estimator that has no
+        intervals.
 
     Examples
     --------
@@ -72,17 +86,29 @@ def to_onnx(
     True
     """
     _check_installed()
+    if coverage is not None:
+        check_coverage(coverage)
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
     graph = Graph(np.dtype(dtype))
     steps = _steps(model)
     (_, first), (_, last) = steps[0], steps[-1]
-    inputs, columns = _inputs(graph, first)
+    outputs = (OUTPUT,) if coverage is None else (OUTPUT, *ENDS)
+    inputs, columns = _inputs(graph, first, outputs)
     for name, step in steps[:-1]:
         columns = transformed(graph, step, columns, name)
-    y = prediction(graph, last, columns.together(graph))
-    graph.cast(y, graph.border, output=OUTPUT)
-    return _proto(graph, inputs, first, last, target_names)
+    x = columns.together(graph)
+    if coverage is None:
+        found = [columns_of(graph, last, x)]
+    else:
+        found = interval_columns(graph, last, x, coverage)
+    for name, y in zip(outputs, found, strict=True):
+        shaped = graph.add("Squeeze", y, graph.constant([1])) if last._flat else y
+        graph.cast(shaped, graph.border, output=name)
+    about = _names(first, last, target_names)
+    if coverage is not None:
+        about["coverage"] = json.dumps(coverage)
+    return _proto(graph, inputs, outputs, last, about)
 
 
 def save_onnx(
@@ -91,6 +117,7 @@ def save_onnx(
     *,
     dtype: str = "float32",
     target_names: Sequence[str] | None = None,
+    coverage: float | None = None,
 ) -> Path:
     """Write the whole prediction of a model to an ONNX file.
 
@@ -104,6 +131,9 @@ def save_onnx(
         Of inputs and predictions.
     target_names : sequence of str or None
         What is predicted, noted in the file.
+    coverage : float or None
+        Share of clean targets that lie between the outputs `lower` and `upper`; None leaves these
+        out.
 
     Returns
     -------
@@ -114,7 +144,7 @@ def save_onnx(
     --------
     See `to_onnx`.
     """
-    graph = to_onnx(model, dtype=dtype, target_names=target_names)
+    graph = to_onnx(model, dtype=dtype, target_names=target_names, coverage=coverage)
     return write_whole(path, graph.SerializeToString())
 
 
@@ -147,7 +177,7 @@ def _idle(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _inputs(graph: Graph, first: Any) -> tuple[list[Any], Columns]:
+def _inputs(graph: Graph, first: Any, outputs: Sequence[str]) -> tuple[list[Any], Columns]:
     """Return what the first step is given, and the same as columns of float64 or of strings."""
     from onnx import TensorProto, helper
 
@@ -159,8 +189,8 @@ def _inputs(graph: Graph, first: Any) -> tuple[list[Any], Columns]:
     text, used = text_columns(first), used_columns(first)
     given, parts = [], []
     for j, name in enumerate(str(name) for name in first.feature_names_in_):
-        if name == OUTPUT and j in used:
-            raise CannotExport(f"the graph's output is called {OUTPUT!r}: rename the column")
+        if name in outputs and j in used:
+            raise CannotExport(f"an output of the graph is called {name!r}: rename the column")
         if j in used:
             kind = TensorProto.STRING if j in text else border
             given.append(helper.make_tensor_value_info(name, kind, ["n_rows", 1]))
@@ -168,19 +198,28 @@ def _inputs(graph: Graph, first: Any) -> tuple[list[Any], Columns]:
     return given, Columns(parts, len(parts))
 
 
-def _proto(
-    graph: Graph, inputs: list[Any], first: Any, last: Any, target_names: Sequence[str] | None
-) -> onnx.ModelProto:
-    from onnx import checker, helper
-
+def _names(first: Any, last: Any, target_names: Sequence[str] | None) -> dict[str, str]:
+    """Return what the file says of the names of features and targets."""
     n_outputs = _n_outputs(last)
     names = [f"y{q}" for q in range(n_outputs)] if target_names is None else list(target_names)
     if len(names) != n_outputs:
         raise ValueError(f"target_names has {len(names)} names, the model {n_outputs} outputs")
-    shape: list[str | int | None] = ["n_rows"] if last._flat else ["n_rows", n_outputs]
+    features = getattr(first, "feature_names_in_", [f"x{j}" for j in range(first.n_features_in_)])
+    return {
+        "feature_names": json.dumps([str(name) for name in features]),
+        "target_names": json.dumps([str(name) for name in names]),
+    }
+
+
+def _proto(
+    graph: Graph, inputs: list[Any], outputs: Sequence[str], last: Any, about: dict[str, str]
+) -> onnx.ModelProto:
+    from onnx import checker, helper
+
+    shape: list[str | int | None] = ["n_rows"] if last._flat else ["n_rows", _n_outputs(last)]
     border = helper.np_dtype_to_tensor_dtype(graph.border)
-    output = helper.make_tensor_value_info(OUTPUT, border, shape)
-    body = helper.make_graph(graph.nodes, "robustscn", inputs, [output], graph.constants)
+    given = [helper.make_tensor_value_info(name, border, shape) for name in outputs]
+    body = helper.make_graph(graph.nodes, "robustscn", inputs, given, graph.constants)
     opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
     proto = helper.make_model(
         body,
@@ -189,16 +228,8 @@ def _proto(
         producer_version=__version__,
         ir_version=8,
     )
-    features = getattr(first, "feature_names_in_", [f"x{j}" for j in range(first.n_features_in_)])
-    helper.set_model_props(
-        proto,
-        {
-            "robustscn_version": __version__,
-            "estimator": type(last).__name__,
-            "feature_names": json.dumps([str(name) for name in features]),
-            "target_names": json.dumps([str(name) for name in names]),
-        },
-    )
+    known = {"robustscn_version": __version__, "estimator": type(last).__name__}
+    helper.set_model_props(proto, known | about)
     checker.check_model(proto, full_check=True)
     return proto
 
@@ -207,7 +238,7 @@ def _n_outputs(estimator: Any) -> int:
     if isinstance(estimator, RobustTransformedRegressor):
         return _n_outputs(estimator.estimator_)
     if isinstance(estimator, Around):
-        return len(trees_of(estimator))
+        return len(trees_of(estimator._fitted))
     scaling = getattr(estimator, "_scaling", None)
     network = estimator._network if scaling is None else estimator._networks[0]
     return int(network.output_weights.shape[1])

@@ -1,4 +1,4 @@
-"""One of our estimators as nodes of a graph.
+"""The prediction of one of our estimators as nodes of a graph.
 
 All networks of a committee are one matrix product, an activation and another product: input
 weights stand side by side, output weights below each other, in columns of each network's own.
@@ -9,7 +9,7 @@ A rank is a sum over segments between knots, each clipped to its share of the wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,27 +45,25 @@ ALWAYS_ON = 40.0
 """Bias at which a logistic unit is one to the last digit."""
 
 
-def prediction(graph: Graph, model: Any, x: str) -> str:
-    """Return the prediction of a fitted estimator for inputs of shape (n_rows, n_features)."""
-    y = columns_of(graph, model, x)
-    return graph.add("Squeeze", y, graph.constant([1])) if model._flat else y
-
-
 def columns_of(graph: Graph, model: Any, x: str) -> str:
     """Return the prediction of shape (n_rows, n_outputs), of networks, of trees or of both."""
     if isinstance(model, RobustTransformedRegressor):
-        return _back(graph, model.transformation_, columns_of(graph, model.estimator_, x))
+        return in_unit(graph, model.transformation_, columns_of(graph, model.estimator_, x))
     if not isinstance(model, Around):
         return network_columns(graph, model, x)
-    trees = tree_outputs(graph, trees_of(model), x)
+    trees = tree_outputs(graph, trees_of(model._fitted), x)
     if not isinstance(model, RobustBlendRegressor):
         return trees
-    networks = network_columns(graph, model.networks_, x)
-    shares = (networks, model.share_), (trees, 1.0 - model.share_)
+    return blended(graph, model, network_columns(graph, model.networks_, x), trees)
+
+
+def blended(graph: Graph, model: RobustBlendRegressor, networks: str, others: str) -> str:
+    """Return both with the shares that they have in a blend."""
+    shares = (networks, model.share_), (others, 1.0 - model.share_)
     return graph.add("Add", *(graph.add("Mul", y, graph.constant(s)) for y, s in shares))
 
 
-def _back(graph: Graph, transform: str, y: str) -> str:
+def in_unit(graph: Graph, transform: str, y: str) -> str:
     """Return targets in their unit, from what was learned."""
     if transform == "log":
         return graph.add("Exp", y)
@@ -77,6 +75,18 @@ def _back(graph: Graph, transform: str, y: str) -> str:
 
 def network_columns(graph: Graph, model: Any, x: str) -> str:
     """Return the prediction of networks, shape (n_rows, n_outputs)."""
+    x = network_inputs(graph, model, x)
+    scaling: Scaling | None = getattr(model, "_scaling", None)
+    networks = (model._network,) if scaling is None else model._networks
+    y = outputs(graph, networks, x)
+    if len(networks) > 1:
+        y = middle(graph, stacked(graph, y, len(networks)), len(networks))
+    y = graph.add("Add", y, graph.constant(0.0 if scaling is None else scaling.centre))
+    return graph.add("Mul", y, graph.constant(float(model._scale)))
+
+
+def network_inputs(graph: Graph, model: Any, x: str) -> str:
+    """Return inputs as the networks of a model know them: without gaps, scaled."""
     if graph.border == np.float32 and not 1e-30 < model._scale < 1e30:
         raise CannotExport("the targets are beyond what float32 holds: export with dtype='float64'")
     if hasattr(model, "_stream"):
@@ -84,20 +94,11 @@ def network_columns(graph: Graph, model: Any, x: str) -> str:
             "the model has learned on with partial_fit, which ONNX has no place for: export it as "
             "it was after fit"
         )
-    scaling: Scaling | None = getattr(model, "_scaling", None)
-    networks = (model._network,) if scaling is None else model._networks
-    centre: HostArray | float = 0.0
     missing: Missing | None = getattr(model, "_missing", None)
     if missing is not None:
         x = filled_inputs(graph, missing, x)
-    if scaling is not None:
-        x = scaled_inputs(graph, scaling, x)
-        centre = scaling.centre
-    y = outputs(graph, networks, x)
-    if len(networks) > 1:
-        y = middle(graph, y, len(networks))
-    y = graph.add("Add", y, graph.constant(centre))
-    return graph.add("Mul", y, graph.constant(float(model._scale)))
+    scaling: Scaling | None = getattr(model, "_scaling", None)
+    return x if scaling is None else scaled_inputs(graph, scaling, x)
 
 
 def filled_inputs(graph: Graph, missing: Missing, x: str) -> str:
@@ -125,14 +126,21 @@ def scaled_inputs(graph: Graph, scaling: Scaling, x: str) -> str:
 
 def ranked_inputs(graph: Graph, scaling: Scaling, x: str) -> str:
     """Return the ranks of those inputs that have any, constant outside the knots."""
-    segments = [len(knots) - 1 for knots in scaling.knots]
-    n_ranked, owner = len(segments), np.repeat(np.arange(len(segments)), segments)
-    first = graph.constant(np.array([ranks[0] for ranks in scaling.ranks], dtype=float))
-    steps = np.zeros((len(owner), n_ranked))
-    steps[np.arange(len(owner)), owner] = np.concatenate([np.diff(r) for r in scaling.ranks])
-    start = np.concatenate([knots[:-1] for knots in scaling.knots])
-    width = np.concatenate([np.diff(np.asarray(k, dtype=float)) for k in scaling.knots])
-    way = graph.add("Gather", x, graph.constant(np.array(scaling.ranked)[owner]), axis=1)
+    return piecewise(graph, x, scaling.ranked, scaling.knots, scaling.ranks)
+
+
+def piecewise(
+    graph: Graph, x: str, chosen: Sequence[int], knots: Sequence[Any], heights: Sequence[Any]
+) -> str:
+    """Return what `np.interp` makes of the chosen columns, each with knots of its own."""
+    segments = [len(places) - 1 for places in knots]
+    n_columns, owner = len(segments), np.repeat(np.arange(len(segments)), segments)
+    first = graph.constant(np.array([each[0] for each in heights], dtype=float))
+    steps = np.zeros((len(owner), n_columns))
+    steps[np.arange(len(owner)), owner] = np.concatenate([np.diff(each) for each in heights])
+    start = np.concatenate([places[:-1] for places in knots])
+    width = np.concatenate([np.diff(np.asarray(places, dtype=float)) for places in knots])
+    way = graph.add("Gather", x, graph.constant(np.array(chosen)[owner]), axis=1)
     way = graph.add("Div", graph.add("Sub", way, graph.constant(start)), graph.constant(width))
     way = graph.add("Clip", way, graph.constant(0.0), graph.constant(1.0))
     return graph.add("Add", graph.add("MatMul", way, graph.constant(steps)), first)
@@ -179,9 +187,16 @@ def _multiplied(graph: Graph, units: str, nodes: Nodes) -> str:
     return hidden
 
 
+def stacked(graph: Graph, values: str, count: int) -> str:
+    """Return what stands side by side, each member's outputs together, by members.
+
+    Of shape (n_rows, n_members, n_outputs).
+    """
+    return graph.add("Reshape", values, graph.constant([0, count, -1]))
+
+
 def middle(graph: Graph, values: str, count: int) -> str:
-    """Return the median over networks, shape (n_rows, n_outputs)."""
-    values = graph.add("Reshape", values, graph.constant([0, count, -1]))
+    """Return the median over members of what is stacked, shape (n_rows, n_outputs)."""
     # The largest half, in order: the smallest of them, or the mean of the two about the middle.
     n_upper = count // 2 + 1
     upper = graph.add("TopK", values, graph.constant([n_upper]), axis=1, unread=1)

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..core.forest import LEAF, Forest
+from ..estimators._crossfit import Fitted
 from .graph import CannotExport, Graph
 
 
-def trees_of(model: Any) -> tuple[Forest, ...]:
-    """Return the trees of an estimator around a regressor, one forest for each output.
+def trees_of(fitted: Fitted) -> tuple[Forest, ...]:
+    """Return the trees of a regressor that another estimator is around, a forest for each output.
 
     Parameters
     ----------
-    model : estimator
-        Fitted.
+    fitted : Fitted
+        The regressor, or one of its clones.
 
     Returns
     -------
@@ -32,12 +33,12 @@ def trees_of(model: Any) -> tuple[Forest, ...]:
     CannotExport
         Where the regressor is somebody else's.
     """
-    for part in model._fitted.parts:
+    for part in fitted.parts:
         if not isinstance(part, Forest):
             raise CannotExport(
                 f"{type(part).__name__} is not exported to ONNX: only the default trees are"
             )
-    return tuple(model._fitted.parts)
+    return tuple(fitted.parts)
 
 
 def tree_outputs(graph: Graph, forests: tuple[Forest, ...], x: str) -> str:
