@@ -391,7 +391,7 @@ def test_an_exported_model_predicts_the_same(tmp_path, capsys):
         "--outliers=none",
         *SMALL,
     )
-    code, _, err = outcome(capsys, "export", model, graph)
+    code, _, err = outcome(capsys, "export", model, graph, "--interval", "0.9")
     assert code == 0, err
     session = onnxruntime.InferenceSession(graph.read_bytes())
     given = {
@@ -399,12 +399,15 @@ def test_an_exported_model_predicts_the_same(tmp_path, capsys):
         "water": frame[["water"]].to_numpy(np.float32),
         "mill": frame[["mill"]].fillna("").to_numpy(dtype=object),
     }
-    (got,) = session.run(["prediction"], given)
+    got, lower, upper = session.run(["prediction", "lower", "upper"], given)
     pipeline = load(model).model
     exact = frame.assign(
         **{n: frame[n].astype(np.float32).astype(float) for n in ("flow", "water")}
     )
     assert_allclose(got, pipeline.predict(exact), rtol=1e-5, atol=1e-5)
+    wanted = pipeline[-1].predict_interval(pipeline[:-1].transform(exact), 0.9)
+    assert_allclose(np.column_stack([lower, upper]), wanted, rtol=1e-5, atol=1e-5)
+    assert "--interval 90 is no share" in refusal(capsys, "export", model, graph, "--interval", 90)
 
 
 def test_dates_are_not_exported_and_the_message_says_what_to_do(fitted, tmp_path, capsys):

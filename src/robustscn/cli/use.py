@@ -143,6 +143,17 @@ def _intervals(saved: Saved, frame: pd.DataFrame, coverage: float) -> pd.DataFra
     """Return the lower and upper ends for each target."""
     import pandas as pd
 
+    last = _knowing_intervals(saved, coverage)
+    inputs = saved.model[:-1].transform(frame)
+    ends = np.asarray(last.predict_interval(inputs, coverage)).reshape(len(frame), -1, 2)
+    columns = {}
+    for number, name in enumerate(saved.info["targets"]):
+        columns[f"from {name}"], columns[f"to {name}"] = ends[:, number].T
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _knowing_intervals(saved: Saved, coverage: float) -> Any:
+    """Return the estimator, or raise where it knows no intervals or the coverage is no share."""
     if not 0.0 < coverage < 1.0:
         raise UnusableError(f"--interval {coverage:g} is no share: give one such as 0.9")
     last = saved.model[-1]
@@ -150,12 +161,7 @@ def _intervals(saved: Saved, frame: pd.DataFrame, coverage: float) -> pd.DataFra
         raise UnusableError(
             "the model in this file knows no intervals: make it anew with 'robustscn fit'"
         )
-    inputs = saved.model[:-1].transform(frame)
-    ends = np.asarray(last.predict_interval(inputs, coverage)).reshape(len(frame), -1, 2)
-    columns = {}
-    for number, name in enumerate(saved.info["targets"]):
-        columns[f"from {name}"], columns[f"to {name}"] = ends[:, number].T
-    return pd.DataFrame(columns, index=frame.index)
+    return last
 
 
 def _say_wrote(files: dict[str, int], quiet: bool) -> None:
@@ -253,6 +259,14 @@ def export(
     double: Annotated[
         bool, typer.Option("--double", help="Numbers of 64 bits instead of 32.")
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Also the outputs 'lower' and 'upper', between which this share of clean targets "
+            "lies, such as 0.9.",
+        ),
+    ] = None,
     max_size: options.MaxSize = None,
     *,
     telling: options.Telling,
@@ -262,6 +276,8 @@ def export(
     For example:
 
         robustscn export model.skops model.onnx
+
+        robustscn export model.skops model.onnx --interval 0.9
     """
     from ..tables import columns_needed
     from .model_rows import loaded
@@ -269,6 +285,8 @@ def export(
     place = Path(out)
     check_outputs([place], [model])
     saved = loaded(model, options.size_of(max_size))
+    if interval is not None:
+        _knowing_intervals(saved, interval)
     if dates := columns_needed(saved.model)["dates"]:
         raise UnusableError(
             f"ONNX has no dates, and the model reads {dates[0]!r}: fit without it "
@@ -276,10 +294,9 @@ def export(
         )
     from ..onnx import save_onnx
 
-    dtype, names = ("float64" if double else "float32"), saved.info["targets"]
-    files = write_all(
-        {place: lambda path: save_onnx(saved.model, path, dtype=dtype, target_names=names)}
-    )
+    given: dict[str, Any] = {"dtype": "float64" if double else "float32", "coverage": interval}
+    given["target_names"] = saved.info["targets"]
+    files = write_all({place: lambda path: save_onnx(saved.model, path, **given)})
     if telling.json:
         print_json({"files": files})
     else:
