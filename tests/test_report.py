@@ -19,6 +19,7 @@ from robustscn import (
     ImprovedRVFLRegressor,
     PRNNRWRegressor,
     RobustSCNRegressor,
+    RobustTransformedRegressor,
     RSCKDERegressor,
     SCNRegressor,
 )
@@ -152,6 +153,95 @@ def test_points_are_the_rows_of_the_fit(record, model, frame):
     )
     for column in points.raw:
         np.testing.assert_array_equal(column.values, frame[column.name].iloc[points.position])
+
+
+def offsets(model, X, expected, rows, coverage=0.9):
+    """How far the ends lie from what was expected, by `predict_interval` about its own middle."""
+    X = X.iloc[rows]
+    middle = model.predict(X).reshape(len(rows), -1) + model._centre * model._scale
+    ends = model.predict_interval(X, coverage).reshape(len(rows), -1, 2)
+    return ends - middle[..., None] + expected[..., None]
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_what_is_plausible_is_as_wide_as_intervals_about_what_was_expected(frame, n_targets):
+    both = frame.assign(double=100 - 2 * frame["size"])
+    targets = ["size", "double"][:n_targets]
+    model = small().fit(both[FEATURES], both[targets])
+    points = record_of(model, both, targets=targets, features=FEATURES).points
+    wanted = offsets(model, both[FEATURES], points.expected, points.position)
+    np.testing.assert_allclose(points.plausible, wanted, rtol=1e-9)
+    assert points.plausible.shape == (200, n_targets, 2)
+    fewer = points.thinned(50)
+    np.testing.assert_array_equal(
+        fewer.plausible, points.plausible[np.isin(points.position, fewer.position)]
+    )
+
+
+def test_of_the_rows_that_are_right_most_are_plausible_and_hardly_one_that_is_flagged():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": np.linspace(0, 1, 800)})
+    clean = np.sin(6 * table["x"]) + 0.1 * rng.normal(size=800)
+    wrong = rng.random(800) < 0.2
+    table["y"] = clean + wrong * rng.uniform(-4, 4, size=800)
+    model = small().fit(table[["x"]], table["y"])
+    points = record_of(model, table, targets="y", features=["x"]).points
+    low, high = points.plausible[:, 0].T
+    right = clean.to_numpy()[points.position]
+    assert np.mean((low <= right) & (right <= high)) == pytest.approx(0.9, abs=0.05)
+    observed = points.observed[-points.n_suspects :, 0]
+    inside = (low[-points.n_suspects :] <= observed) & (observed <= high[-points.n_suspects :])
+    assert not inside.any()
+
+
+def test_what_is_plausible_of_a_pipeline_is_asked_behind_its_steps():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"x": rng.normal(size=150), "kind": rng.choice(["a", "b"], 150)})
+    table["y"] = np.exp(0.3 * table["x"] + (table["kind"] == "b") + 0.1 * rng.normal(size=150))
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough"
+    )
+    inner = RobustTransformedRegressor(small(), transformation="log")
+    model = make_pipeline(encode, inner).fit(table[["x", "kind"]], table["y"])
+    points = record_of(model, table, targets="y", features=["x", "kind"]).points
+    X = pd.DataFrame(encode.transform(table[["x", "kind"]]))
+    logarithms = offsets(model[-1].estimator_, X, np.log(points.expected), points.position)
+    np.testing.assert_allclose(np.log(points.plausible), logarithms, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [RSCKDERegressor, ImprovedRVFLRegressor])
+def test_nothing_is_called_plausible_by_who_knows_no_intervals(frame, kind):
+    for model in (kind(20, random_state=0), RobustTransformedRegressor(kind(20, random_state=0))):
+        model.fit(frame[FEATURES], frame["size"])
+        record = record_of(model, frame, targets="size", features=FEATURES)
+        assert record.points.plausible is None
+        assert "plausible" not in captions(record)["about_table"]
+        assert not Parsed(render(record)).payload["plausible"]
+
+
+def test_the_page_has_what_is_plausible_in_its_table_and_a_band_where_rows_are_in_order():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": np.linspace(0, 1, 400)})
+    table["y"] = np.sin(6 * table["x"]) + 0.1 * rng.normal(size=400)
+    table.loc[::20, "y"] += 3.0
+    model = small().fit(table[["x"]], table["y"])
+    record = record_of(model, table, targets="y", features=["x"])
+    page = Parsed(render(record)).payload
+    assert page["plausible"]
+    for name, ends in zip(("low-0", "high-0"), record.points.plausible[:, 0].T, strict=True):
+        np.testing.assert_allclose(unpacked(page["columns"][name]), ends, rtol=1e-6)
+    assert "Between the plausible values lie 90% of clean" in captions(record)["about_table"]
+    lower, upper, line, _ = page["figures"]["episodes"][0]["data"]
+    order = np.argsort(record.points.position)
+    for edge, end in ((lower, 0), (upper, 1)):
+        assert edge["x"] == line["x"]
+        np.testing.assert_allclose(edge["y"], record.points.plausible[order, 0, end], rtol=1e-5)
+    assert upper["fill"] == "tonexty"
+    # The same rows shuffled are expected to leap by more than the band is wide.
+    mixed = table.sample(frac=1.0, random_state=0).reset_index(drop=True)
+    model.fit(mixed[["x"]], mixed["y"])
+    shuffled = record_of(model, mixed, targets="y", features=["x"])
+    assert len(Parsed(render(shuffled)).payload["figures"]["episodes"][0]["data"]) == 2
 
 
 def test_suspects_come_last_in_the_reverse_order_of_the_outlier_table(record, model, frame):

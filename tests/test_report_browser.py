@@ -174,6 +174,9 @@ def test_hovering_a_point_shows_its_row_and_raw_values(browser, page, grinding):
     last = browser.ask("return report.page.rows - 1")
     text = browser.hovered("fit", 1, last)
     assert text.startswith(f"row {row}observed size: ")
+    low, high = browser.ask(f"return ['low-0', 'high-0'].map((name) => report.shown(name, {last}))")
+    assert f"plausible: {low} to {high}" in text
+    assert browser.cells("plausible")[0] == f"{low} to {high}"
     assert f"{EVIL}: {frame[EVIL].iloc[row]:.6g}" in text
     assert f"row {row}observed" in browser.hovered("weights", 0, last)
 
@@ -188,7 +191,7 @@ def test_the_table_sorts_by_mouse_and_by_keyboard(browser, page, grinding):
     browser.header("row").send_keys("\ue007")
     assert browser.cells("row") == [str(row) for row in sorted(table["row"])[::-1][:20]]
     state = "return [...document.querySelectorAll('th')].map(th => th.ariaSort)"
-    assert browser.ask(state) == ["descending"] + ["none"] * 8
+    assert browser.ask(state) == ["descending"] + ["none"] * 9
     browser.header("ore feed").click()
     lowest = frame.loc[table["row"], "ore feed"].nsmallest(20).index
     assert browser.cells("row") == [str(row) for row in lowest]

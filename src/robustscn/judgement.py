@@ -76,6 +76,35 @@ def fitted_model(estimator: Any) -> Any:
     return model
 
 
+def plausible_of(estimator: Any, inputs: Any, rows: HostArray, coverage: float) -> HostArray | None:
+    """Return between which values clean targets of training rows lie, by those who judged them.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+        A fitted robust estimator, or a pipeline that ends in one.
+    inputs : array-like of shape (n, n_features)
+        Inputs of some training rows, as the caller's estimator takes them.
+    rows : int array of shape (n,)
+        Which rows of the fit these are.
+    coverage : float
+        Share of clean targets that should lie inside.
+
+    Returns
+    -------
+    array of shape (n, n_outputs, 2) or None
+        As wide as `predict_interval`, about what was expected of rows that had not been seen; None
+        where the estimator knows no intervals.
+    """
+    model = fitted_model(estimator)
+    if not hasattr(model, "predict_interval"):
+        return None
+    if len(getattr(estimator, "steps", ())) > 1:
+        inputs = estimator[:-1].transform(inputs)
+    ends = model._interval(inputs, coverage, to_host64(model.expected_)[rows])
+    return to_host64(ends).reshape(len(rows), -1, 2)
+
+
 def judgement_of(estimator: Any) -> Judgement:
     """Return how a robust estimator judged its training rows, or raise a clear error.
 

@@ -114,6 +114,14 @@ class CertainMixin(RobustMixin):
             middle = np.asarray(self._point(X))
             lower, upper = lately[:, 0] if self._flat else lately
             return np.stack([middle + lower, middle + upper], axis=-1)
+        return self._interval(X, coverage)
+
+    def _interval(self, X: Any, coverage: float, expected: Any = None) -> Array:
+        """Return the fit's own interval, about its prediction or about what was expected instead.
+
+        Training rows are judged by members that have not seen them: what these expect may lie
+        outside the interval about what is predicted with the rows.
+        """
         middle, doubt, relative = self._spread(X)
         low, high = ends_of(self._quantiles, coverage)
         xp = namespace(middle)
@@ -122,6 +130,8 @@ class CertainMixin(RobustMixin):
             + (doubt * like(self._doubt_left, middle)) ** 2
         )
         middle = middle + like(self._centre, middle)
+        if expected is not None:
+            middle = like(np.reshape(expected, tuple(middle.shape)) / self._scale, middle)
         ends = [middle + size * like(end, middle) for end in (low, high)]
         both = xp.stack(ends, axis=-1) * self._scale
         return both[:, 0, :] if self._flat else both

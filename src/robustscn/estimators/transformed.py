@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import HostArray
@@ -75,6 +76,10 @@ TRANSFORMS = {
     "sqrt": Transform(np.sqrt, lambda z: np.maximum(z, 0.0) ** 2, lambda y: 2.0 * np.sqrt(y)),
 }
 """By name. All of them rise."""
+
+
+def _knows_intervals(estimator: RobustTransformedRegressor) -> bool:
+    return estimator.estimator is None or hasattr(estimator.estimator, "predict_interval")
 
 
 class RobustTransformedRegressor(
@@ -211,6 +216,7 @@ class RobustTransformedRegressor(
         found = self._back(self.estimator_.predict(X))
         return (found, half_width(self.predict_interval(X, ONE_DEVIATION))) if return_std else found
 
+    @available_if(_knows_intervals)
     def predict_interval(self, X: Any, coverage: float = 0.9) -> HostArray:
         """Predict between which values clean targets lie.
 
@@ -228,6 +234,10 @@ class RobustTransformedRegressor(
         """
         check_is_fitted(self)
         return self._back(self.estimator_.predict_interval(X, coverage))
+
+    def _interval(self, X: Any, coverage: float, expected: HostArray) -> HostArray:
+        there = TRANSFORMS[self.transformation_].there
+        return self._back(self.estimator_._interval(X, coverage, there(expected)))
 
     def _back(self, learned: Any) -> HostArray:
         # Beyond the range of numbers is infinite, and says so.

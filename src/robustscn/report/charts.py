@@ -14,7 +14,7 @@ import numpy as np
 from ..estimators._base import OUTLIER_DISTANCE
 from .dependence import Dependence
 from .paths import ErrorPath
-from .record import BINS, FARTHEST, FitRecord, Target
+from .record import BINS, COVERAGE, FARTHEST, FitRecord, Target
 from .style import Figure, axis, by_weight, css, layout, literal, ref, tick, upright, weight_bar
 
 MOST_LINE = 1500
@@ -84,17 +84,18 @@ def fit_figure(record: FitRecord, q: int) -> Figure:
 
 
 def episode_figure(record: FitRecord, q: int) -> Figure:
-    """Return the target along the rows or the time, what was expected, and episodes shaded."""
+    """Return the target along the rows or the time, what was plausible, and episodes shaded."""
     points, name = record.points, literal(record.targets[q].name)
     along = points.position.astype(float) if points.along is None else points.along.values
     known = np.flatnonzero(np.isfinite(along))
     order = known[np.argsort(along[known], kind="stable")]
     order = order[np.linspace(0, len(order) - 1, min(MOST_LINE, len(order))).astype(int)]
+    x = [float(f"{v:.15g}") for v in along[order]]
     line = {
         "type": "scatter",
         "mode": "lines",
         "name": "expected",
-        "x": [float(f"{v:.15g}") for v in along[order]],
+        "x": x,
         "y": _finite(points.expected[order, q]),
         "line": {"color": css("muted"), "width": 1},
         "hoverinfo": "skip",
@@ -115,7 +116,30 @@ def episode_figure(record: FitRecord, q: int) -> Figure:
     if points.along is not None and points.along.kind == "date":
         design["xaxis"] |= {"type": "date"}
     design["shapes"] = _shaded(record, q)
-    return {"data": [line, rows], "layout": design}
+    return {"data": [*_band(record, q, order, x), line, rows], "layout": design}
+
+
+def _band(record: FitRecord, q: int, order: Any, x: list[float]) -> list[Figure]:
+    """Return between which values clean targets lie, where that makes a band.
+
+    What is expected of rows in no order leaps by more than the band is wide: all of the picture
+    would be shaded, and nothing said.
+    """
+    plausible, expected = record.points.plausible, record.points.expected[order, q]
+    if plausible is None or len(order) < 2:
+        return []
+    ends = plausible[order, q]
+    if np.median(np.abs(np.diff(expected))) > np.median(ends[:, 1] - ends[:, 0]):
+        return []
+    edge = {"type": "scatter", "mode": "lines", "x": x, "line": {"width": 0}, "hoverinfo": "skip"}
+    lower = edge | {"y": _finite(ends[:, 0]), "showlegend": False}
+    upper = edge | {
+        "y": _finite(ends[:, 1]),
+        "name": f"where {COVERAGE:.0%} of clean targets lie",
+        "fill": "tonexty",
+        "fillcolor": css("band"),
+    }
+    return [lower, upper]
 
 
 def _shaded(record: FitRecord, q: int) -> list[Figure]:

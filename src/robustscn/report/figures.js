@@ -1,7 +1,7 @@
 "use strict";
 // The figures: columns and colours are put into what Python left open, then Plotly draws.
 (() => {
-  const { page, values, shown, number, beyond } = report;
+  const { page, values, shown, number, beyond, plausible } = report;
   const root = document.documentElement;
 
   // ---- what hovering shows -------------------------------------------------------------------
@@ -14,6 +14,7 @@
       ...(page.time ? [`${literal(page.time)}: ${shown("time", i)}`] : []),
       `observed ${literal(page.targets[q])}: ${shown(`observed-${q}`, i)}`,
       `predicted: ${shown(`expected-${q}`, i)}`,
+      ...(page.plausible ? [`plausible: ${plausible(q, i)}`] : []),
       `deviations: ${beyond(values(`deviations-${q}`)[i])}`,
       `weight: ${number(values("weight")[i], 3)}`,
       ...page.raw.map((raw, k) => `${literal(raw)}: ${literal(shown(`raw-${k}`, i))}`),

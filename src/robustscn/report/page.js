@@ -39,6 +39,9 @@ const report = (() => {
   // How far beyond a hundred deviations a row is says nothing more.
   const beyond = (value) => (Math.abs(value) > 100 ? (value > 0 ? ">100" : "<−100") : number(value, 3));
 
+  // Between which values clean targets lie.
+  const plausible = (q, i) => `${shown(`low-${q}`, i)} to ${shown(`high-${q}`, i)}`;
+
   // ---- theme -------------------------------------------------------------------------------
   const button = document.getElementById("theme");
   const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -75,6 +78,7 @@ const report = (() => {
       : []),
     numeric("observed", worst("observed"), 6),
     numeric("expected", worst("expected"), 6),
+    ...(page.plausible ? [{ label: "plausible", of: worst("low"), text: (i) => plausible(values("worst")[i], i), number: true }] : []),
     numeric("residual", residual, 4),
     { ...numeric("deviations", worst("deviations"), 3), text: (i) => beyond(worst("deviations")(i)) },
     numeric("weight", (i) => values("weight")[i], 2),
@@ -150,5 +154,5 @@ const report = (() => {
   setTheme(remembered() ?? (system.matches ? "dark" : "light"));
   makeTable();
   performance.mark("robustscn-table");
-  return Object.assign(report, { values, shown, number, beyond, setTheme });
+  return Object.assign(report, { values, shown, number, beyond, plausible, setTheme });
 })();

@@ -159,6 +159,11 @@ def _payload(record: FitRecord, points: Points) -> dict[str, Any]:
     for kind in ("observed", "expected", "deviations"):
         values = getattr(points, kind)
         columns |= {f"{kind}-{q}": _packed(Column("", "number", values[:, q])) for q in each}
+    if points.plausible is not None:
+        for q in each:
+            low, high = points.plausible[:, q].T
+            columns |= {f"low-{q}": _packed(Column("", "number", low))}
+            columns |= {f"high-{q}": _packed(Column("", "number", high))}
     columns |= {f"raw-{k}": _packed(column) for k, column in enumerate(points.raw)}
     time = points.along is not None
     return {
@@ -167,6 +172,7 @@ def _payload(record: FitRecord, points: Points) -> dict[str, Any]:
         "raw": [column.name for column in points.raw],
         "time": points.along.name if time and points.along else None,
         "targets": [target.name for target in record.targets],
+        "plausible": points.plausible is not None,
         "scales": [target.scale for target in record.targets],
         "notes": target_notes(record),
         "figures": figures_of(record),

@@ -47,6 +47,8 @@ class Points:
         How many of the rows, the last ones, are suspect.
     raw : tuple of Column
         The main inputs as they came.
+    plausible : array of shape (n, n_targets, 2) or None
+        Between which values clean targets lie, where the estimator knows intervals.
     """
 
     name: Column
@@ -59,6 +61,7 @@ class Points:
     worst: NDArray[np.int64]
     n_suspects: int
     raw: tuple[Column, ...]
+    plausible: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.position)
@@ -79,6 +82,7 @@ class Points:
             **{column: getattr(self, column)[rows] for column in columns},
             name=self.name.take(rows),
             along=None if self.along is None else self.along.take(rows),
+            plausible=None if self.plausible is None else self.plausible[rows],
             raw=tuple(column.take(rows) for column in self.raw),
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..judgement import Judgement, fitted_model, judgement_of
+from ..judgement import Judgement, fitted_model, judgement_of, plausible_of
 from ..looks import Episode, Finding, Order, episodes_of, look, order_of, with_causes
 from ..tables.columns import as_numbers
 from .columns import column_of
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 FARTHEST = 10.0
 """Robust standard deviations beyond which the histogram counts rows together."""
+
+COVERAGE = 0.9
+"""Share of clean targets within what a page calls plausible: as `predict_interval` by default."""
 
 BINS = 80
 MOST_PICTURES = 12
@@ -195,6 +198,9 @@ def record_of(
     observed = judge.expected + judge.residuals
     if findings is None:
         findings = _looks(frame, features, names, order)
+    points = points_of(judge, row_names, along, raw)
+    near = _inputs(model, frame[features].iloc[points.position])
+    points = replace(points, plausible=plausible_of(model, near, points.position, COVERAGE))
     episodes = episodes_of(
         observed, judge.expected, judge.scale, judge.outliers, order, [*map(str, names)]
     )
@@ -204,7 +210,7 @@ def record_of(
         n_rows=len(frame),
         n_suspects=int(judge.outliers.sum()),
         targets=tuple(_target(judge, str(name), q) for q, name in enumerate(names)),
-        points=points_of(judge, row_names, along, raw),
+        points=points,
         stretches=stretches_of(judge.outliers, row_names, along),
         paths=paths_of(model),
         inputs=inputs,
@@ -255,13 +261,16 @@ def _check_columns(frame: pd.DataFrame, names: Sequence[Any]) -> None:
 
 
 def _predictor(model: Any, n_targets: int) -> Any:
-    named = hasattr(model, "feature_names_in_")
-
     def predict(rows: pd.DataFrame) -> NDArray[np.float64]:
-        predictions = model.predict(rows if named else rows.to_numpy(dtype=float))
+        predictions = model.predict(_inputs(model, rows))
         return np.asarray(predictions, dtype=float).reshape(len(rows), n_targets)
 
     return predict
+
+
+def _inputs(model: Any, rows: pd.DataFrame) -> Any:
+    """Return rows as the model takes them: with names where it was fitted with names."""
+    return rows if hasattr(model, "feature_names_in_") else rows.to_numpy(dtype=float)
 
 
 def _judged(model: Any, n_rows: int, n_targets: int) -> Judgement:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .charts import visible_range
 from .points import Points
-from .record import FARTHEST, FitRecord
+from .record import COVERAGE, FARTHEST, FitRecord
 
 
 def headline(record: FitRecord) -> str:
@@ -231,10 +231,13 @@ def _about_paths(record: FitRecord) -> str:
 def _about_table(record: FitRecord) -> str:
     if record.n_suspects == 0:
         return "There is none."
+    plausible = ""
+    if record.points.plausible is not None:
+        plausible = f" Between the plausible values lie {COVERAGE:.0%} of clean targets."
     several = " Numbers are of the target that deviates most." if len(record.targets) > 1 else ""
     return (
         "The most suspicious first. Deviations are the difference between observed and expected in "
-        "robust standard deviations; a weight of 1 is full trust, 0 is none." + several
+        "robust standard deviations; a weight of 1 is full trust, 0 is none." + plausible + several
     )
 
 
