@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from robustscn import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from robustscn.core.memory import BLOCK
@@ -136,6 +138,14 @@ def test_intervals_follow_the_noise_of_the_stream() -> None:
     later = clean + 3 * (y - clean) * (np.abs(y - clean) < 0.5)  # the noise is three times as large
     _covered(model, X, clean, later)
     assert 0.7 < _covered(model, X, clean, later) < 0.9
+
+
+def test_a_stream_that_has_only_begun_says_what_intervals_need() -> None:
+    X, _, y = plant(100)
+    model = clone(SMALL[RobustSCNRegressor]).partial_fit(X, y)
+    for ask in (model.predict_interval, partial(model.predict, return_std=True)):
+        with pytest.raises(NotFittedError, match="need a fit, or 200 rows given to partial_fit"):
+            ask(X)
 
 
 def test_intervals_of_a_fit_hold_until_the_stream_has_its_own() -> None:

@@ -6,12 +6,14 @@ from math import erf, sqrt
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, HostArray, like, namespace
 from ..core.certainty import certainty_of
 from ..core.judging import Round
 from ..core.problem import Problem
+from ..core.stream import WARY
 from ..core.verdict import Verdict, verdict
 from ._base import FLAGGING, RobustMixin
 
@@ -114,6 +116,11 @@ class CertainMixin(RobustMixin):
             middle = np.asarray(self._point(X))
             lower, upper = lately[:, 0] if self._flat else lately
             return np.stack([middle + lower, middle + upper], axis=-1)
+        if not hasattr(self, "_quantiles"):  # a stream that has only begun
+            raise NotFittedError(
+                f"intervals need a fit, or {WARY} rows given to partial_fit: errors tell how sure "
+                "a prediction is"
+            )
         return self._interval(X, coverage)
 
     def _interval(self, X: Any, coverage: float, expected: Any = None) -> Array:
