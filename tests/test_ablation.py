@@ -26,6 +26,7 @@ from robustscn.datasets import contaminate, make_function
 pytestmark = pytest.mark.evidence
 
 ROOT = Path(__file__).parents[1]
+LINES_AND_NOISE = ("lines", "local scale", "sized")
 TINY = {"n_networks": 5, "n_rounds": 5, "max_nodes": 20, "n_candidates": 5}
 
 
@@ -77,9 +78,25 @@ def test_the_full_model_is_the_estimator_itself(full, gross):
 
 
 def test_each_model_differs_from_the_full_one_and_from_the_others(ablation, full):
-    keys = [key for key in ablation.MODELS if key not in ("full", "guard")]
+    keys = [key for key in ablation.MODELS if key not in ("full", "guard", *LINES_AND_NOISE)]
     found = np.stack([full[False], *(predictions(ablation, key) for key in keys)])
     assert len(np.unique(found, axis=0)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("key", "slope", "noise", "uneven"),
+    [("lines", 1.0, 0.1, 1.0), ("local scale", 0.0, 0.02, 20.0), ("sized", 0.0, 0.5, 1.0)],
+)
+def test_what_is_there_for_lines_and_noise_matters_where_these_are(
+    ablation, key, slope, noise, uneven
+):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(600, 4))
+    y = slope * X @ [1.0, -1.0, 0.5, 0.2] + (slope == 0.0) * np.sin(6 * X[:, 0])
+    y += noise * uneven ** X[:, 3] * rng.normal(size=600)
+    larger = TINY | {"max_nodes": 60, "n_candidates": 20}
+    full, without = (ablation.MODELS[k].predictions(X, y, X, 3, **larger) for k in ("full", key))
+    assert not np.array_equal(full, without)
 
 
 def test_the_guard_matters_where_a_target_is_gross_and_only_there(ablation, full):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reference
+from robustscn.core import committee
 from robustscn.core.committee import ASKED_NODES, Committee
 from robustscn.core.doubt import disagreement
 from robustscn.core.folds import FOLDS, parts_of
@@ -218,10 +219,13 @@ def test_where_folds_are_given_a_row_is_judged_without_any_of_its_fold(problem):
         np.testing.assert_allclose(said.residuals[own], literal[own], rtol=0, atol=1e-7)
 
 
-def test_networks_are_cut_back_where_rows_kept_from_them_are_met_better_by_fewer_nodes(problem):
+def test_networks_are_cut_back_where_rows_kept_from_them_are_clearly_met_better_by_fewer_nodes(
+    problem, monkeypatch
+):
     rng = np.random.default_rng(2)
     noisy = replace(problem, y=problem.y + rng.normal(size=problem.y.shape))
     asked = replace(GROWING, sized=True)
+    monkeypatch.setattr(committee, "CUT_AHEAD", 0.0)  # these are few rows
     for rows, cut in ((noisy, True), (problem, False)):
         whole, sized = spoken(rows), spoken(rows, asked)
         sizes = [len(member.nodes) for member in whole.members]
@@ -232,14 +236,22 @@ def test_networks_are_cut_back_where_rows_kept_from_them_are_met_better_by_fewer
         # Whichever it is, rows that were not seen are met no worse: by hand, from each network.
         fold, errors = parts_of(rows, 0).fold, []
         for said in (whole, sized):
-            total = 0.0
+            total = np.zeros(240)
             for member, network in zip(said.members, said.model, strict=True):
                 H = member.nodes.hidden(rows.X)
                 penalty = tuned_ridge(member, network, rows.X, rows.y, rows.weight)
                 left = reference.refitted_without_penalised(
                     H, rows.y, rows.weight, np.ones(240), penalty
                 )
-                total += np.sum(left[fold == member.kept_from] ** 2)
+                own = fold == member.kept_from
+                total[own] += left[own, 0] ** 2
             errors.append(total)
-        assert errors[1] <= errors[0]
-        assert (errors[1] < errors[0]) == cut
+        better = errors[0] - errors[1]
+        assert np.sum(better) >= 0
+        assert (np.sum(better) > 0) == cut
+        if cut:  # as clear as is asked for, in standard errors
+            clear = np.mean(better) / np.std(better) * np.sqrt(240)
+            for asked_for, kept in ((0.99 * clear, best), (1.01 * clear, sizes)):
+                monkeypatch.setattr(committee, "CUT_AHEAD", asked_for)
+                found = [len(member.nodes) for member in spoken(rows, asked).members]
+                assert found == kept
