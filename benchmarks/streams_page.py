@@ -242,7 +242,8 @@ there, unless they are two fifths of all.
   up to 500 rows.
 - `suspects_` lists rows beyond three standard deviations; those that a recorded change explains are
   taken off again.
-- `predict_interval` of `RobustSCNRegressor` follows the stream: its ends hold nine tenths, or
+- `predict_interval` of `RobustSCNRegressor` follows the stream, and `predict(X, return_std=True)`
+  with it: its ends hold nine tenths, or
   what is asked, of the errors of the last 500 rows, the latest counted most, as far from their
   median on either side. By hindsight: a row is right as far as it is
   near to what was said, or to what any of the models says of it by now, and stands in no run of
