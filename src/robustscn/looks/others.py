@@ -301,13 +301,18 @@ class _Trees:
     """Extremely randomised trees; targets beyond five interquartile ranges count as there."""
 
     def fit(self, inputs: Array, target: Array) -> _Trees:
-        from sklearn.ensemble import ExtraTreesRegressor
+        from sklearn.tree import ExtraTreeRegressor
 
         low, middle, high = np.quantile(target, [0.25, 0.5, 0.75])
         reach = 5 * (high - low)
         bounded = np.clip(target, middle - reach, middle + reach) if reach else target
-        trees = ExtraTreesRegressor(_TREES, min_samples_leaf=3, max_features=0.7, random_state=0)
-        self._trees = [each.tree_ for each in trees.fit(inputs, bounded).estimators_]
+        # One by one: a forest's fit would reset the warnings' filters, which all threads share.
+        seeds, inputs = np.random.RandomState(0), inputs.astype(np.float32)
+        self._trees = []
+        for _ in range(_TREES):
+            seed = seeds.randint(np.iinfo(np.int32).max)
+            tree = ExtraTreeRegressor(min_samples_leaf=3, max_features=0.7, random_state=seed)
+            self._trees.append(tree.fit(inputs, bounded).tree_)
         return self
 
     def predict(self, inputs: Array) -> Array:
