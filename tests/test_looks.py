@@ -1,7 +1,6 @@
 """Looks at columns and episodes: planted faults are found where they are, and nothing else."""
 
 import json
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ import pytest
 from robustscn.cli import main
 from robustscn.looks import episodes_of, look, order_of
 from robustscn.looks.causes import cause_of, slips
-from robustscn.looks.others import Others
 from robustscn.looks.segments import maximal_segments
 from robustscn.tables import DateParts, plan_columns, without_row_names
 from robustscn.tables.identity import names_the_row
@@ -415,13 +413,3 @@ def test_a_heap_at_an_end_of_a_target_is_said_and_of_an_input_not(end, word):
     # One in ten is a heap, fewer are not.
     values[::5] = np.where(np.arange(40) < 19, end, 5.0)
     assert not [f for f in look(pd.DataFrame({"dose": values}), [], ["dose"]) if f.kind == "heap"]
-
-
-def test_columns_are_learned_in_threads_without_a_warning():
-    # Forests of scikit-learn set the filters of all threads back, and some then warn of it.
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(600, 6))
-    table[:, 5] += table[:, 0] * table[:, 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Others(table)
