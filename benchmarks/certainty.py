@@ -352,6 +352,9 @@ def _coverage(results: Results, methods: Sequence[str]) -> str:
             entries, draws = [], []
             for method in methods:
                 found = _of(results, method, name, condition)
+                if not found:
+                    entries.append("not run")
+                    continue
                 covered = np.mean([each["coverage"] for each in found])
                 width = _width(results, method, name, condition)
                 draws.append(len(found))
@@ -360,7 +363,7 @@ def _coverage(results: Results, methods: Sequence[str]) -> str:
                     fifths = [np.mean([each[f"fifth {k}"] for each in found]) for k in range(5)]
                     entry += f"; fifths {100 * min(fifths):.0f} to {100 * max(fifths):.0f} %"
                 entries.append(entry)
-            count = f"{draws[0]}; {draws[-1]}" if min(draws) < draws[0] else f"{draws[0]}"
+            count = f"{max(draws)}; {min(draws)}" if min(draws) < max(draws) else f"{draws[0]}"
             lines.append(f"| {name} | {condition} | {count} | " + " | ".join(entries) + " |")
     return "\n".join(lines) + "\n"
 
