@@ -24,6 +24,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 SHOWN = ("smooth", "Friedman")
 LONGEST = 120.0
 N_INPUTS, MAX_NODES = 20, 200
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 Build = Callable[[], Any]
 
 
@@ -135,6 +136,9 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
                 )
             panel.set(xscale="log", yscale="log", title=f"{name}, {size:,} rows")
             panel.title.set_fontsize(9)
+            shown = [tick for tick in TICKS if panel.get_xlim()[0] <= tick <= panel.get_xlim()[1]]
+            panel.set_xticks(shown, [f"{tick:g}" for tick in shown])
+            panel.set_xticks([], minor=True)
             panel.grid(visible=True, which="major", alpha=0.25)
             panel.tick_params(labelsize=8)
             for side in ("top", "right"):
