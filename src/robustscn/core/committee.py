@@ -46,7 +46,7 @@ CUT_AHEAD = 2.0
 """Standard errors by which networks that are cut back must meet unseen rows better than whole ones.
 Where there is noise they do by far: a linear truth is met twice as well, Friedman's function by 10
 to 20 %. Where there is none a narrow peak may go: with nothing asked, the function erred a third
-more on 84 paired draws (0.75 +- 0.13) and Friedman's function without noise 14 % more."""
+more on 84 paired draws (0.75 +- 0.13)."""
 
 RIDGES = tuple(10.0 ** np.arange(-9.0, 0.5, 0.5))
 """Penalties tried, for each unit of weight and targets of size one: from what rounding allows to

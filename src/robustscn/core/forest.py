@@ -84,8 +84,10 @@ class Forest:
         X = np.asarray(X, dtype=np.float64)
         if X.shape[1:] != (self.n_features,):
             raise ValueError(f"X has {X.shape[1]} inputs, the trees ask for {self.n_features}")
-        if len(X) >= MANY_ROWS and np.bincount(self._trees()[self.inputs == LEAF]).max() <= BITS:
-            return self._struck_out(X)
+        if len(X) >= MANY_ROWS:
+            trees = self._trees()
+            if np.bincount(trees[self.inputs == LEAF]).max() <= BITS:
+                return self._struck_out(X, trees)
         found = np.empty(len(X))
         size = max(1, AT_ONCE // max(1, len(self.roots)))
         for start in range(0, len(X), size):
@@ -109,14 +111,14 @@ class Forest:
         """Return the number of the tree that each place belongs to."""
         return np.searchsorted(self.roots, np.arange(len(self.inputs)), side="right") - 1
 
-    def _struck_out(self, X: HostArray) -> HostArray:
+    def _struck_out(self, X: HostArray, trees: HostArray) -> HostArray:
         """Return predictions by striking leaves out: what every answer leaves of a tree is one.
 
         Following the way down takes a step for each question, at another place for each row. Here
         a tree's leaves are bits, and what all its questions to one input leave of them is read
         from a table: an input's place among the thresholds says where.
         """
-        trees, inner = self._trees(), np.flatnonzero(self.inputs != LEAF)
+        inner = np.flatnonzero(self.inputs != LEAF)
         below = self._leaves_below(trees)
         left, right = ~below[self.right[inner]], ~below[self.left[inner]]
         found = np.full(len(X), self.baseline)

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from ..estimators import RobustSCNRegressor, RSCKDERegressor, SCNRegressor
 from ..estimators._base import NetworkRegressor
-from ..estimators._certainty import ONE_DEVIATION, half_width
 from ..estimators.flagship import LOOKED_ROWS
 from .sharing import DaskMixin, DaskRobustMixin
 
@@ -125,26 +124,6 @@ class DaskRobustSCNRegressor(DaskRobustMixin, RobustSCNRegressor):
     # Its networks grow on so many rows in this process anyway. Where there are no more, the
     # workers would have nothing to do but to wait for each of its hundreds of small steps.
     _few_rows = LOOKED_ROWS
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets and, where asked, how far clean ones are from them, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or array-like, of shape (n_samples, n_features)
-            Inputs.
-        return_std : bool, default=False
-            Whether to return standard deviations as well.
-
-        Returns
-        -------
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            A Dask array in the chunks of X; of an array in memory, an array in memory.
-        y_std : array of the same shape
-            Only with `return_std`: as of the estimator in memory.
-        """
-        found = self._by_chunks(X, "predict")
-        return (found, half_width(self.predict_interval(X, ONE_DEVIATION))) if return_std else found
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         """Predict between which values clean targets lie, lazily for Dask collections.

@@ -101,19 +101,8 @@ class DaskMixin(NetworkRegressor):
         check_is_fitted(self)
         return len(self._passes)
 
-    def predict(self, X: Any) -> Array:
-        """Predict targets, lazily for Dask collections.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or array-like, of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_outputs)
-            A Dask array in the chunks of X; of an array in memory, an array in memory.
-        """
+    def _point(self, X: Any) -> Array:
+        """Return predictions, lazily for Dask collections."""
         return self._by_chunks(X, "predict")
 
     def _by_chunks(self, X: Any, method: str, **params: Any) -> Array:
